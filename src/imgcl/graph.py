@@ -9,6 +9,7 @@ them. Constructors that take other people's data (:meth:`Graph.from_scipy`, :met
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,34 +20,22 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl.errors import GraphError
+from imgcl.graph_checks import (
+    Cleaning,
+    Features,
+    check_edges,
+    check_features,
+    check_labels,
+    check_names,
+    check_nodes,
+    symmetric_csr,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-Features = np.ndarray | sp.csr_array
 HASH_CHUNK = 1 << 22  # entries hashed at once, so that a memory-mapped array is never loaded whole
-
-
-@dataclass(frozen=True)
-class Cleaning:
-    """What was removed or added to make an edge list a simple undirected graph."""
-
-    self_loops: int = 0
-    duplicates: int = 0
-    one_directional: int = 0
-
-    def __str__(self) -> str:
-        parts = [
-            f"{count:,} {what}"
-            for count, what in (
-                (self.self_loops, "self-loops removed"),
-                (self.duplicates, "duplicate edges merged"),
-                (self.one_directional, "one-directional edges mirrored"),
-            )
-            if count
-        ]
-        return ", ".join(parts) or "nothing to clean"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +74,8 @@ class Graph:
     cleaning: Cleaning = field(default_factory=Cleaning)
 
     def __post_init__(self) -> None:
-        for array in (self.indptr, self.indices, self.x, self.y):
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
+        for name in ("indptr", "indices", "x", "y"):
+            object.__setattr__(self, name, _read_only(getattr(self, name)))
 
     # ------------------------------------------------------------------ sizes
 
@@ -180,39 +168,34 @@ class Graph:
     # ------------------------------------------------------------------ derived graphs
 
     def subgraph(self, nodes: ArrayLike) -> Graph:
-        """The graph induced by ``nodes`` (indices), in that order."""
-        keep = np.asarray(nodes, dtype=np.int64)
-        if not len(keep):
-            raise GraphError(f"a subgraph of {self.name!r} needs at least one node")
+        """The graph induced by ``nodes`` (distinct node numbers, or a mask), in that order."""
+        keep = check_nodes(nodes, self.n_nodes)
         adjacency = self.adjacency[keep][:, keep].tocsr()
         adjacency.sort_indices()
-        names = None if self.node_names is None else [self.node_names[i] for i in keep]
         return replace(
             self,
             indptr=adjacency.indptr,
             indices=adjacency.indices,
             x=self.x[keep],
             y=None if self.y is None else self.y[keep],
-            node_names=names,
+            node_names=None if self.node_names is None else tuple(self.node_names[i] for i in keep),
+            cleaning=Cleaning(),
         )
 
     def with_labels(self, y: ArrayLike | None, class_names: Sequence[str] | None = None) -> Graph:
         """The same graph with other labels."""
-        labels = None if y is None else _check_labels(y, self.n_nodes, class_names)
-        return replace(self, y=labels, class_names=class_names)
+        names = check_names("class_names", class_names)
+        labels = None if y is None else check_labels(y, self.n_nodes, names)
+        return replace(self, y=labels, class_names=names)
 
     # ------------------------------------------------------------------ from other people's data
 
     @classmethod
-    def from_scipy(
-        cls, adjacency: sp.sparray | sp.spmatrix | np.ndarray, x: Any, y: ArrayLike | None = None, **names: Any
-    ) -> Graph:
+    def from_scipy(cls, adjacency: Any, x: Any, y: ArrayLike | None = None, **names: Any) -> Graph:
         """Build a graph from an adjacency matrix; entries other than zero are edges."""
         matrix = sp.coo_array(adjacency)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(
-                f"adjacency has shape {matrix.shape}: it must be square, one row and one column per node"
-            )
+            raise GraphError(f"adjacency has shape {matrix.shape}: it must be square, one row and one column per node")
         present = matrix.data != 0
         edges = np.stack([matrix.coords[0][present], matrix.coords[1][present]])
         return cls.from_edges(edges, x, y, n_nodes=matrix.shape[0], **names)
@@ -247,41 +230,50 @@ class Graph:
                 "the graph has no features: pass x with one row per node "
                 "(scipy.sparse.eye_array(n_nodes) gives every node a feature of its own)"
             )
-        features = _check_features(x)
+        features = check_features(x)
         n = int(features.shape[0]) if n_nodes is None else int(n_nodes)
-        if n == 0:
+        if n < 1:
             raise GraphError("the graph is empty: it has no nodes")
         if features.shape[0] != n:
             raise GraphError(f"x has {features.shape[0]} rows but the graph has {n} nodes: give one row per node")
-        labels = None if y is None else _check_labels(y, n, class_names)
-        for what, given, size in (
-            ("node_names", node_names, n),
-            ("feature_names", feature_names, int(features.shape[1])),
-        ):
-            if given is not None and len(given) != size:
-                raise GraphError(f"{what} has length {len(given)}, expected {size}")
-        indptr, indices, cleaning = _symmetric_csr(_check_edges(edges, n), n)
+        classes = check_names("class_names", class_names)
+        labels = None if y is None else check_labels(y, n, classes)
+        indptr, indices, cleaning = symmetric_csr(check_edges(edges, n), n)
         return cls(
-            indptr, indices, features, labels, name, node_names, feature_names, class_names, cleaning=cleaning
+            indptr,
+            indices,
+            features,
+            labels,
+            name,
+            check_names("node_names", node_names, n),
+            check_names("feature_names", feature_names, int(features.shape[1])),
+            classes,
+            cleaning,
         )
 
     @classmethod
     def from_pyg(cls, data: Data, **names: Any) -> Graph:
         """Build a graph from a ``torch_geometric.data.Data`` (``x``, ``edge_index``, ``y``)."""
-        if data.edge_index is None:
-            raise GraphError("the torch_geometric Data has no edge_index")
-        x = None if data.x is None else data.x
-        if x is not None:
-            x = _torch_to_scipy(x) if x.layout is not _strided() else x.detach().cpu().numpy()
-        y = None
-        if data.y is not None:
-            y = data.y.detach().cpu().numpy()
-            y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-        return cls.from_edges(data.edge_index.detach().cpu().numpy(), x, y, n_nodes=data.num_nodes, **names)
+        if getattr(data, "edge_index", None) is None:
+            raise GraphError("the torch_geometric Data has no edge_index: only homogeneous graphs with edges are read")
+        x, y = getattr(data, "x", None), getattr(data, "y", None)
+        labels = None if y is None else y.detach().cpu().numpy()
+        if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        features = None if x is None else _torch_features(x)
+        n_nodes = None if x is None else data.num_nodes
+        return cls.from_edges(data.edge_index.detach().cpu().numpy(), features, labels, n_nodes=n_nodes, **names)
 
     @classmethod
     def from_networkx(
-        cls, graph: nx.Graph, x: Any = None, y: ArrayLike | None = None, *, feature: str = "x", label: str = "y", **names: Any
+        cls,
+        graph: nx.Graph,
+        x: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        feature: str = "x",
+        label: str = "y",
+        **names: Any,
     ) -> Graph:
         """Build a graph from networkx; nodes keep networkx's order and their keys become node names.
 
@@ -299,15 +291,24 @@ class Graph:
         edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         if not graph.is_directed():
             edges = np.concatenate([edges, edges[::-1, edges[0] != edges[1]]], axis=1)
-        if x is None and nodes:
+        if not nodes:
+            raise GraphError("the graph is empty: it has no nodes")
+        if x is None:
             missing = next((node for node in nodes if feature not in graph.nodes[node]), None)
             if missing is not None:
                 raise GraphError(f"node {missing!r} has no attribute {feature!r}: set it on every node, or pass x")
-            x = np.stack([np.atleast_1d(np.asarray(graph.nodes[node][feature], dtype=np.float32)) for node in nodes])
+            rows = [np.atleast_1d(graph.nodes[node][feature]) for node in nodes]
+            odd = next((i for i, row in enumerate(rows) if row.shape != rows[0].shape), None)
+            if odd is not None:
+                raise GraphError(
+                    f"{feature!r} of node {nodes[odd]!r} has shape {rows[odd].shape} but {rows[0].shape} "
+                    f"at node {nodes[0]!r}: every node needs the same number of features"
+                )
+            x = np.stack(rows)
         if y is None and any(label in graph.nodes[node] for node in nodes):
-            y = [graph.nodes[node].get(label, -1) for node in nodes]
+            y = np.array([graph.nodes[node].get(label, -1) for node in nodes])
         names.setdefault("node_names", [str(node) for node in nodes])
-        return cls.from_edges(edges, np.zeros((0, 1)) if x is None else x, y, n_nodes=len(nodes), **names)
+        return cls.from_edges(edges, x, y, n_nodes=len(nodes), **names)
 
     def to_pyg(self) -> Data:
         """The graph as ``torch_geometric.data.Data``; sparse features become a torch sparse CSR tensor."""
@@ -319,115 +320,44 @@ class Graph:
         if isinstance(self.x, np.ndarray):
             x = torch.from_numpy(np.array(self.x, dtype=np.float32))
         else:
-            x = torch.sparse_csr_tensor(
-                torch.from_numpy(self.x.indptr.astype(np.int64)),
-                torch.from_numpy(self.x.indices.astype(np.int64)),
-                torch.from_numpy(self.x.data.astype(np.float32)),
-                size=self.x.shape,
-            )
+            with warnings.catch_warnings():  # torch announces its CSR layout as beta, once per process
+                warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+                x = torch.sparse_csr_tensor(
+                    torch.from_numpy(self.x.indptr.astype(np.int64)),
+                    torch.from_numpy(self.x.indices.astype(np.int64)),
+                    torch.from_numpy(self.x.data.astype(np.float32)),
+                    size=self.x.shape,
+                    check_invariants=True,
+                )
         y = None if self.y is None else torch.from_numpy(np.array(self.y))
         return Data(x=x, edge_index=edge_index, y=y, num_nodes=self.n_nodes)
 
 
-def _symmetric_csr(edges: NDArray[np.int64], n: int) -> tuple[NDArray[Any], NDArray[Any], Cleaning]:
-    """Sorted CSR of the simple undirected graph, and what was cleaned on the way."""
-    loops = edges[0] == edges[1]
-    source, target = edges[0][~loops], edges[1][~loops]
-    ones = np.ones(len(source), dtype=np.int8)
-    directed = sp.coo_array((ones, (source, target)), shape=(n, n)).tocsr()  # merges duplicates
-    directed.data = np.ones(directed.nnz, dtype=np.int8)
-    both = (directed + directed.T).tocsr()
-    both.sort_indices()
-    cleaning = Cleaning(
-        self_loops=int(loops.sum()),
-        duplicates=len(source) - int(directed.nnz),
-        one_directional=int(both.nnz) - int(directed.nnz),
-    )
-    return both.indptr, both.indices, cleaning
-
-
-def _check_edges(edges: ArrayLike, n: int) -> NDArray[np.int64]:
-    array = np.asarray(edges)
-    if array.size == 0:
-        return np.zeros((2, 0), dtype=np.int64)
-    if array.ndim != 2 or array.shape[0] != 2:
-        raise GraphError(f"edges has shape {array.shape}: it must be (2, E), one column per edge")
-    if array.dtype.kind not in "iu":
-        raise GraphError(f"edges has dtype {array.dtype}: node numbers must be integers")
-    outside = (array < 0) | (array >= n)
-    if outside.any():
-        column = int(np.flatnonzero(outside.any(axis=0))[0])
-        raise GraphError(
-            f"edge {column} is ({array[0, column]}, {array[1, column]}): node numbers must be 0..{n - 1} "
-            f"for {n} nodes"
-        )
-    return array.astype(np.int64, copy=False)
-
-
-def _check_features(x: Any) -> Features:
-    if sp.issparse(x):
-        matrix = sp.csr_array(x, dtype=np.float32)
-        matrix.sum_duplicates()
-        values: np.ndarray = matrix.data
-    else:
-        dense = np.asarray(x)
-        if dense.ndim != 2:
-            raise GraphError(f"x has shape {dense.shape}: it must be (nodes, features)")
-        if dense.dtype.kind not in "fiub":
-            raise GraphError(f"x has dtype {dense.dtype}: features must be numbers")
-        if dense.dtype == np.float16:
-            matrix = dense  # half precision is a storage choice of large graphs: keep it
-        else:
-            matrix = np.ascontiguousarray(dense, dtype=np.float32)
-        values = matrix
-    if matrix.shape[1] == 0:
-        raise GraphError("x has no columns: give at least one feature")
-    bad = ~np.isfinite(values)
-    if bad.any():
-        where = np.argwhere(bad)[0]
-        if sp.issparse(matrix):
-            row = int(np.searchsorted(matrix.indptr, where[0], side="right")) - 1
-            column = int(matrix.indices[where[0]])
-            value = matrix.data[where[0]]
-        else:
-            row, column = int(where[0]), int(where[1])
-            value = matrix[row, column]
-        raise GraphError(
-            f"x[{row}, {column}] is {value} ({int(bad.sum())} such values): features must be finite; "
-            "fill or drop missing values first"
-        )
-    return matrix
-
-
-def _check_labels(y: ArrayLike, n: int, class_names: Sequence[str] | None) -> NDArray[np.int64]:
-    array = np.asarray(y)
-    if array.ndim != 1 or len(array) != n:
-        raise GraphError(f"labels have shape {array.shape}, expected ({n},): one label per node, -1 for unlabelled")
-    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise GraphError(f"labels have dtype {array.dtype}: labels must be integers 0..K-1, or -1 for unlabelled")
-    negative = np.flatnonzero(array < -1)
-    if len(negative):
-        first = int(negative[0])
-        raise GraphError(f"labels[{first}] is {array[first]}: labels must be 0..K-1, or -1 for unlabelled")
-    if class_names is not None and len(array) and array.max() >= len(class_names):
-        first = int(np.argmax(array >= len(class_names)))
-        raise GraphError(f"labels[{first}] is {array[first]} but there are {len(class_names)} class names")
-    return array.astype(np.int64)
-
-
-def _torch_to_scipy(x: Any) -> sp.csr_array:
-    csr = x.detach().cpu().to_sparse_csr()
-    return sp.csr_array(
-        (csr.values().numpy(), csr.col_indices().numpy(), csr.crow_indices().numpy()), shape=tuple(csr.shape)
-    )
-
-
-def _strided() -> Any:
+def _torch_features(x: Any) -> Features:
     import torch
 
-    return torch.strided
+    tensor = x.detach().cpu()
+    if tensor.dtype is torch.bfloat16:  # numpy has no such type
+        tensor = tensor.float()
+    if tensor.layout is torch.strided:
+        return np.asarray(tensor.numpy())
+    coordinates = tensor.to_sparse_coo().coalesce()
+    rows, columns = coordinates.indices().numpy()
+    return sp.csr_array((coordinates.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))
+
+
+def _read_only(array: Any) -> Any:
+    """A view that cannot be written through; the caller's own array stays as it was."""
+    if array is None:
+        return None
+    if isinstance(array, sp.csr_array):
+        parts = [_read_only(part) for part in (array.data, array.indices, array.indptr)]
+        view = sp.csr_array(tuple(parts), shape=array.shape)
+        view.has_canonical_format = array.has_canonical_format
+        return view
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _hash_array(digest: Any, array: np.ndarray, dtype: np.dtype[Any]) -> None:
