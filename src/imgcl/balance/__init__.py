@@ -1,0 +1,26 @@
+"""ImGCL itself: pseudo-labels, centrality and balanced selection, usable in anybody's training loop."""
+
+from imgcl.balance.centrality import CENTRALITIES, centrality
+from imgcl.balance.clusters import CLUSTERERS, kmeans
+from imgcl.balance.history import Labelling
+from imgcl.balance.probabilities import node_probabilities, power, progressively_balanced
+from imgcl.balance.schedules import SCHEDULES
+from imgcl.balance.selection import SELECTIONS, inclusion_probabilities
+from imgcl.balance.selector import BalancedSelector
+from imgcl.balance.settings import BalanceSettings
+
+__all__ = [
+    "CENTRALITIES",
+    "CLUSTERERS",
+    "SCHEDULES",
+    "SELECTIONS",
+    "BalanceSettings",
+    "BalancedSelector",
+    "Labelling",
+    "centrality",
+    "inclusion_probabilities",
+    "kmeans",
+    "node_probabilities",
+    "power",
+    "progressively_balanced",
+]

@@ -1,0 +1,56 @@
+"""PageRank, the centrality of the paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from imgcl.graph import Graph
+
+TOLERANCE = 1e-10
+MAX_STEPS = 10_000  # 0.998 still converges; a damping nearer to 1 has no useful fixed point in float64
+
+
+def pagerank(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.float64]:
+    """PageRank: the fixed point of ``sigma = damping * A D^-1 sigma + 1``.
+
+    Isolated nodes keep the score 1. The scale is free, because Eq. 5 takes min-max scores: divided by their sum, the
+    scores are those of networkx, dangling nodes included.
+
+    Args:
+        graph: the graph.
+        damping: how much of its score a node passes on, in [0, 1).
+
+    Example:
+        >>> from imgcl.graph import Graph
+        >>> star = Graph.from_edges([[0, 0], [1, 2]], x=np.eye(3))
+        >>> pagerank(star, damping=0.5).round(6).tolist()
+        [2.666667, 1.666667, 1.666667]
+    """
+    return _power_iteration(graph.indptr, graph.indices, damping, TOLERANCE, MAX_STEPS)
+
+
+@njit(cache=True, nogil=True)
+def _power_iteration(
+    indptr: NDArray[Any], indices: NDArray[Any], damping: float, tolerance: float, max_steps: int
+) -> NDArray[np.float64]:
+    n = len(indptr) - 1
+    sigma = np.ones(n)
+    passed_on = np.empty(n)  # damping * D^-1 sigma: the adjacency holds ones only, so a step reads indices, no values
+    for _ in range(max_steps):
+        for node in range(n):
+            passed_on[node] = damping * sigma[node] / max(1, indptr[node + 1] - indptr[node])
+        change, total = 0.0, 0.0
+        for node in range(n):
+            score = 1.0
+            for edge in range(indptr[node], indptr[node + 1]):
+                score += passed_on[indices[edge]]
+            change += abs(score - sigma[node])
+            total += score
+            sigma[node] = score
+        if change <= tolerance * total:
+            break
+    return sigma

@@ -1,0 +1,22 @@
+"""Pseudo-labels: which nodes belong together.
+
+A clusterer is one function ``(task) -> labels`` and its name in :data:`CLUSTERERS`. Those that look at nothing that
+training changes are in :data:`ONE_STAGE` too: they are asked once.
+"""
+
+from imgcl.balance.clusters.assignment import assign
+from imgcl.balance.clusters.centroids import constrained, plain
+from imgcl.balance.clusters.given import given
+from imgcl.balance.clusters.kmeans import KMeans, kmeans
+from imgcl.balance.clusters.matching import match
+from imgcl.balance.clusters.points import as_points
+from imgcl.balance.clusters.task import Clusterer, ClusterTask
+
+__all__ = ["CLUSTERERS", "ONE_STAGE", "ClusterTask", "Clusterer", "KMeans", "as_points", "assign", "kmeans", "match"]
+
+CLUSTERERS: dict[str, Clusterer] = {
+    "constrained": constrained,
+    "kmeans": plain,
+    "given": given,
+}
+ONE_STAGE = {"communities", "given"}

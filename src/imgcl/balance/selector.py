@@ -1,0 +1,250 @@
+"""Progressively balanced selection for anybody's training loop (Algorithm 1 without the encoder)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from imgcl import seeding
+from imgcl.balance.centrality import centrality
+from imgcl.balance.clusters import CLUSTERERS, ClusterTask, as_points, match
+from imgcl.balance.clusters.points import Points
+from imgcl.balance.history import Labelling, record
+from imgcl.balance.inputs import as_graph, as_labels
+from imgcl.balance.probabilities import node_probabilities, power, progressively_balanced
+from imgcl.balance.schedules import schedule
+from imgcl.balance.selection import SELECTIONS, inclusion_probabilities
+from imgcl.balance.settings import GIVEN, BalanceSettings
+from imgcl.errors import InputError
+from imgcl.graph import Graph
+
+
+class BalancedSelector:
+    """Says at every epoch which rows of the embeddings to contrast.
+
+    Every B epochs it clusters the current embeddings into pseudo-classes and draws a fraction of the nodes: at first as
+    the classes are, at the end the same number from each, and inside a class central nodes more often. The same seed
+    and the same embeddings give the same rows; there is no hidden random state.
+
+    Args:
+        graph: a Graph, an ``edge_index``, a torch_geometric Data or a scipy matrix.
+        n_clusters: number of pseudo-classes K, usually the number of classes of the task, or ``"auto"``.
+        epochs: number of training epochs T.
+        settings: all other choices; see :class:`BalanceSettings`.
+        seed: seed of the clustering and of the draws.
+        features: rows to cluster in one-stage mode; by default the features of a Graph or Data.
+        labels: the labels of ``clusters="given"``.
+        diagnose: true labels (-1 where unknown) that are compared with in the history and used nowhere else.
+        n_nodes: number of nodes, for an ``edge_index`` whose last nodes have no edge.
+        **overrides: single settings by name; ``alpha`` may be a function of t/T, ``centrality`` an array of scores.
+
+    Attributes:
+        settings: the settings in force.
+        history: one record per labelling.
+        labels: the current pseudo-labels, or ``None`` before the first call.
+        rows: the current selection, a LongTensor.
+        weights: importance weights 1/pi of ``rows``: a sum over rows times these estimates the sum over all nodes.
+
+    Example:
+        >>> ring = torch.stack([torch.arange(40), (torch.arange(40) + 1) % 40])
+        >>> selector = BalancedSelector(ring, n_clusters=2, epochs=10)
+        >>> rows = selector(0, embed=lambda: torch.arange(40.0)[:, None])
+        >>> len(rows), selector.history[0]["alpha"]
+        (4, 1.0)
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        n_clusters: int | Literal["auto"] | None = None,
+        *,
+        epochs: int,
+        settings: BalanceSettings | None = None,
+        seed: int = 0,
+        features: Any = None,
+        labels: Any = None,
+        diagnose: Any = None,
+        n_nodes: int | None = None,
+        **overrides: Any,
+    ) -> None:
+        if n_clusters is not None:
+            overrides["n_clusters"] = n_clusters
+        alpha, scores = overrides.get("alpha"), overrides.get("centrality")
+        if callable(alpha):
+            overrides["alpha"] = GIVEN
+        if scores is not None and not isinstance(scores, str):
+            overrides["centrality"] = GIVEN
+        self.settings = (settings or BalanceSettings()).updated(**overrides)
+        if epochs < 1:
+            raise InputError(f"epochs is {epochs}: it must be at least 1")
+        self.epochs, self.seed = int(epochs), int(seed)
+        self._graph = as_graph(graph, n_nodes)
+        n = self._graph.n_nodes
+        if self.settings.fraction * n < 1:
+            raise InputError(
+                f"fraction {self.settings.fraction} of {n} nodes selects none: use a fraction of at least {1 / n:.3g}"
+            )
+        self._features = _features(graph, features, self._graph)
+        self._given = None if labels is None else as_labels(labels, n)
+        self._truth = None if diagnose is None else _truth(diagnose, n)
+        self._alpha = alpha if callable(alpha) else schedule(_named(self.settings.alpha, "alpha", "a function of t/T"))
+        self._centrality = centrality(
+            self._graph,
+            scores
+            if self.settings.centrality == GIVEN and scores is not None
+            else _named(self.settings.centrality, "centrality", "an array of scores"),
+            damping=self.settings.damping,
+            seed=seeding.derive(self.seed, "centrality"),
+        )
+        self.n_clusters = self._number_of_clusters()
+        self.history: list[Labelling] = []
+        self.labels: NDArray[np.int64] | None = None
+        self.rows = torch.empty(0, dtype=torch.long)
+        self.weights = torch.empty(0)
+        self._period: tuple[int, int] | None = None
+
+    def __call__(self, epoch: int, embed: Callable[[], Any] | None = None) -> torch.Tensor:
+        """The rows to contrast at ``epoch``, ascending.
+
+        Args:
+            epoch: 0..T-1; later epochs are treated as the end of training (alpha of t/T = 1).
+            embed: gives the embeddings of all nodes (no augmentation, eval mode); called only when labels are made.
+        """
+        if epoch < 0:
+            raise InputError(f"epoch is {epoch}: epochs count from 0")
+        labelling, draw = self.settings.period(epoch, self.epochs)
+        if self._period == (labelling, draw):
+            return self.rows
+        relabel = self._period is None or self._period[0] != labelling
+        previous = self.labels
+        if previous is None or (relabel and not self.settings.one_stage):
+            self.labels = self._make_labels(epoch, embed)
+        alpha = min(1.0, max(0.0, float(self._alpha(min(1.0, epoch / self.epochs)))))
+        self._draw(epoch, alpha)
+        if relabel:
+            assert self.labels is not None
+            self.history.append(
+                record(epoch, alpha, self.labels, self.rows.numpy(), self.n_clusters, previous, self._truth)
+            )
+        self._period = (labelling, draw)
+        return self.rows
+
+    # ------------------------------------------------------------------ resume
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed training needs to go on bit for bit: numpy arrays and JSON-able values."""
+        return {
+            "settings": self.settings.model_dump(),
+            "epochs": self.epochs,
+            "seed": self.seed,
+            "n_clusters": self.n_clusters,
+            "period": None if self._period is None else list(self._period),
+            "history": [dict(entry) for entry in self.history],
+            "labels": np.empty(0, dtype=np.int64) if self.labels is None else self.labels.copy(),
+            "rows": self.rows.numpy().copy(),
+            "weights": self.weights.numpy().copy(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from ``state``; the selector must have been built with the same settings, epochs and seed."""
+        for key, mine in (("settings", self.settings.model_dump()), ("epochs", self.epochs), ("seed", self.seed)):
+            if state[key] != mine:
+                raise InputError(f"cannot resume: the stored selection has {key} {state[key]}, this one has {mine}")
+        labels = np.asarray(state["labels"], dtype=np.int64)
+        if len(labels) not in (0, self._graph.n_nodes):
+            raise InputError(
+                f"cannot resume: the stored selection labels {len(labels)} nodes, the graph has {self._graph.n_nodes}"
+            )
+        self.n_clusters = state["n_clusters"]
+        self._period = None if state["period"] is None else (int(state["period"][0]), int(state["period"][1]))
+        self.history = [Labelling(**entry) for entry in state["history"]]
+        self.labels = labels if len(labels) else None
+        self.rows = torch.from_numpy(np.array(state["rows"], dtype=np.int64))
+        self.weights = torch.from_numpy(np.array(state["weights"], dtype=np.float32))
+
+    # ------------------------------------------------------------------ the two steps
+
+    def _make_labels(self, epoch: int, embed: Callable[[], Any] | None) -> NDArray[np.int64]:
+        n = self._graph.n_nodes
+        k = self.n_clusters
+        least, most = self.settings.cluster_bounds(n, k)
+        task = ClusterTask(
+            graph=self._graph,
+            points=lambda: self._points(embed),
+            n_clusters=k,
+            min_size=least,
+            max_size=most,
+            previous=self.labels,
+            given=self._given,
+            seed=seeding.derive(self.seed, "labels", epoch),
+        )
+        labels = CLUSTERERS[self.settings.clusters](task)
+        return labels if self.labels is None else match(labels, self.labels, k)
+
+    def _points(self, embed: Callable[[], Any] | None) -> Points:
+        n = self._graph.n_nodes
+        if self.settings.stage == "one":
+            if self._features is None:
+                raise InputError("stage='one' clusters the raw features: pass features=, or a Graph that has them")
+            points = as_points(self._features, "features")
+        elif embed is None:
+            raise InputError("labels are due: call the selector with embed=, a function that returns the embeddings")
+        else:
+            points = as_points(embed(), "embeddings")
+        if points.shape[0] != n:
+            raise InputError(
+                f"there are {points.shape[0]} rows to cluster but {n} nodes in the graph: "
+                "pass n_nodes= when the last nodes of an edge_index have no edge"
+            )
+        return points
+
+    def _draw(self, epoch: int, alpha: float) -> None:
+        assert self.labels is not None
+        settings = self.settings
+        sizes = np.bincount(self.labels, minlength=self.n_clusters)
+        by_class = power(sizes, settings.q) if settings.sampler == "power" else progressively_balanced(sizes, alpha)
+        probabilities = node_probabilities(
+            self.labels, self._centrality, by_class, normalise=settings.normalise, floor=settings.floor
+        )
+        size = round(settings.fraction * self._graph.n_nodes)
+        strata = self.labels if settings.normalise == "class" else None
+        if settings.selection == "replacement":
+            pi = size * probabilities
+        else:
+            pi = inclusion_probabilities(probabilities, size, strata)
+        rows = SELECTIONS[settings.selection](pi, seeding.generator(self.seed, "draw", epoch), strata)
+        self.rows = torch.from_numpy(rows)
+        self.weights = torch.from_numpy((1.0 / pi[rows]).astype(np.float32))
+
+    def _number_of_clusters(self) -> int:
+        k, n = self.settings.n_clusters, self._graph.n_nodes
+        if self.settings.clusters == GIVEN and self._given is not None:
+            return int(self._given.max()) + 1
+        if k is None:
+            raise InputError("n_clusters is missing: pass the number of classes of the task, or 'auto'")
+        if k == "auto":
+            raise InputError("n_clusters='auto' is not available")
+        if k > n:
+            raise InputError(f"n_clusters is {k}, but the graph has {n} nodes: choose at most {n}")
+        return k
+
+
+def _named(name: str, key: str, what: str) -> str:
+    if name == GIVEN:
+        raise InputError(f"{key}={GIVEN!r} stands for {what}: pass it as {key}=")
+    return name
+
+
+def _features(source: Any, features: Any, graph: Graph) -> Any:
+    if features is not None:
+        return features
+    return graph.x if isinstance(source, Graph) else getattr(source, "x", None)
+
+
+def _truth(labels: Any, n: int) -> NDArray[np.int64]:
+    array = np.asarray(labels.detach().cpu() if isinstance(labels, torch.Tensor) else labels)
+    return np.where(array < 0, -1, as_labels(np.maximum(array, 0), n, "diagnose"))
