@@ -1,0 +1,120 @@
+"""Where graphs come from: data set names, files, and other libraries' graph objects."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from imgcl.data.benchmark_npz import read_benchmark_npz
+from imgcl.data.built_in import BUILT_IN
+from imgcl.data.digits import digits_graph
+from imgcl.data.public import PUBLIC, load_public
+from imgcl.data.synthetic import synthetic_graph
+from imgcl.data.table import DatasetRow, dataset_table
+from imgcl.data.wiki_cs import read_wiki_cs
+from imgcl.errors import DataNotFoundError, InputError
+from imgcl.graph import Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch_geometric.data import Data
+
+__all__ = [
+    "DatasetRow",
+    "dataset_table",
+    "digits_graph",
+    "load_graph",
+    "read_benchmark_npz",
+    "read_wiki_cs",
+    "synthetic_graph",
+]
+
+READERS: dict[str, Callable[..., Graph]] = {".npz": read_benchmark_npz, ".json": read_wiki_cs}
+
+
+def load_graph(
+    source: str | Path | Graph | Data | nx.Graph,
+    *,
+    data_dir: str | Path | None = None,
+    cache_dir: str | Path | None = None,
+    **options: Any,
+) -> Graph:
+    """Get a graph from wherever it is.
+
+    Args:
+        source: a data set name (:func:`dataset_table` lists them), the path of an ``.npz`` file in the layout of
+            gnn-benchmark or of a ``.json`` file in the layout of Wiki-CS, a ``torch_geometric.data.Data``, a networkx
+            graph, or a :class:`~imgcl.graph.Graph`, which is returned as it is.
+        data_dir: where raw files of public data sets lie; by default the environment variable ``IMGCL_DATA``. A file
+            found there is used without any download, under its original name or that of the data set.
+        cache_dir: where downloads go; by default ``IMGCL_CACHE``, else the platform's cache directory.
+        **options: for what the source is: parameters of :func:`synthetic_graph` and :func:`digits_graph`,
+            ``binarise`` and ``name`` of files, arguments of ``Graph.from_pyg`` and ``Graph.from_networkx``.
+
+    Raises:
+        DataNotFoundError: when the data set or file is not there and cannot be downloaded.
+        InputError: when the name is unknown, or an option does not exist.
+        GraphError: when the content is not a graph.
+
+    Example:
+        >>> load_graph("synthetic", class_sizes=[30, 10], mean_degree=4)
+        Graph('synthetic', nodes=40, edges=80, features=32, classes=2)
+    """
+    if isinstance(source, Graph):
+        return _call(lambda: source, "a Graph", options)
+    if not isinstance(source, str | os.PathLike):
+        return _from_object(source, options)
+    name = str(source).strip().lower().replace("_", "-")
+    if name in BUILT_IN:
+        return _call(BUILT_IN[name].make, f"data set {name!r}", options)
+    if name in PUBLIC:
+        return _call(lambda: load_public(name, data_dir=data_dir, cache_dir=cache_dir), f"data set {name!r}", options)
+    path = Path(source).expanduser()
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise _unknown(str(source), path)
+    return _call(lambda **chosen: reader(path, **chosen), str(path), options, like=reader)
+
+
+def _from_object(source: Any, options: dict[str, Any]) -> Graph:
+    """A graph of another library, recognised without importing that library."""
+    for module, kind, convert in (
+        ("torch_geometric.data", "Data", Graph.from_pyg),
+        ("networkx", "Graph", Graph.from_networkx),
+    ):
+        loaded = sys.modules.get(module)
+        if loaded is not None and isinstance(source, getattr(loaded, kind)):
+            return convert(source, **options)
+    raise InputError(
+        f"a {type(source).__name__} is not a graph: give a data set name, a path, a torch_geometric Data, "
+        "a networkx graph or an imgcl Graph"
+    )
+
+
+def _call(
+    make: Callable[..., Graph], what: str, options: dict[str, Any], like: Callable[..., Graph] | None = None
+) -> Graph:
+    allowed = [p.name for p in inspect.signature(like or make).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    unknown = [option for option in options if option not in allowed]
+    if unknown:
+        choice = f"choose from {', '.join(allowed)}" if allowed else "it takes none"
+        raise InputError(f"{what} has no option {unknown[0]!r}: {choice}")
+    return make(**options)
+
+
+def _unknown(source: str, path: Path) -> InputError:
+    known = [*PUBLIC, *BUILT_IN]
+    if source and path.exists():
+        return InputError(f"{source} is not a graph file: expected one ending in {' or '.join(READERS)}")
+    if path.suffix or path.parent != Path():
+        return DataNotFoundError(f"there is no file {source}, and no data set of that name ({', '.join(known)})")
+    name = source.lower().replace("_", "-")
+    near = [other for other in known if name and (name in other or other in name)]
+    near = near or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near[:3])}?" if near else f"choose from {', '.join(known)}, or give a path"
+    return InputError(f"there is no data set {source!r}: {hint}")

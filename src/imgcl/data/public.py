@@ -1,0 +1,158 @@
+"""The public graphs: what each is, which files hold it, and where it comes from.
+
+A raw file in the data directory is used as it is. Otherwise the file is downloaded from the address that
+torch_geometric's data set class uses, into that class's own directory layout below the cache directory: a cache made
+by torch_geometric is found, and the other way round. (The bytes are read by this package's own reader, which never
+unpickles.) Cora, CiteSeer and PubMed come from gnn-benchmark, not from torch_geometric's ``Planetoid``, whose raw
+files are pickles, and whose CiteSeer has 15 more nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from imgcl.data.benchmark_npz import read_benchmark_npz
+from imgcl.data.download import fetch
+from imgcl.data.places import CACHE_VARIABLE, DATA_VARIABLE, find_cache_dir, find_data_dir, first_file
+from imgcl.data.wiki_cs import read_wiki_cs
+from imgcl.errors import DataNotFoundError, GraphError
+from imgcl.graph import Graph
+
+GNN_BENCHMARK = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
+GRAPH2GAUSS = "https://github.com/abojchevski/graph2gauss/raw/master/data"
+WIKI_CS = "https://github.com/pmernyei/wiki-cs-dataset/raw/master/dataset"
+
+read_binary_npz = partial(read_benchmark_npz, binarise=True)
+
+
+@dataclass(frozen=True)
+class PublicGraph:
+    """One public graph.
+
+    Attributes:
+        nodes: number of nodes; this and the next three are for the table of data sets.
+        edges: number of undirected edges, as published.
+        features: number of features.
+        classes: number of classes.
+        url: where the raw file comes from.
+        cached: the raw file below the cache directory, in torch_geometric's layout.
+        read: reads the raw file.
+        other_files: further names under which the raw file is recognised in the data directory.
+        namesakes: other graphs that go by the same file name, by their number of nodes.
+    """
+
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+    url: str
+    cached: str
+    read: Callable[..., Graph] = read_binary_npz
+    other_files: tuple[str, ...] = ()
+    namesakes: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        """The raw file's name at its origin."""
+        return self.url.rsplit("/", 1)[1]
+
+
+PUBLIC: dict[str, PublicGraph] = {
+    "amazon-computers": PublicGraph(
+        *(13752, 245861, 767, 10),
+        url=f"{GNN_BENCHMARK}/amazon_electronics_computers.npz",
+        cached="Amazon/Computers/raw/amazon_electronics_computers.npz",
+    ),
+    "amazon-photo": PublicGraph(
+        *(7650, 119081, 745, 8),
+        url=f"{GNN_BENCHMARK}/amazon_electronics_photo.npz",
+        cached="Amazon/Photo/raw/amazon_electronics_photo.npz",
+    ),
+    "wiki-cs": PublicGraph(
+        *(11701, 216123, 300, 10),
+        url=f"{WIKI_CS}/data.json",
+        cached="WikiCS/raw/data.json",
+        read=read_wiki_cs,
+        other_files=("wikics.json", "wiki-cs/data.json", "wikics/data.json"),
+    ),
+    "dblp": PublicGraph(
+        *(17716, 52867, 1639, 4),
+        url=f"{GRAPH2GAUSS}/dblp.npz",
+        cached="CitationFull/dblp/raw/dblp.npz",
+    ),
+    "cora": PublicGraph(
+        *(2708, 5278, 1433, 7),
+        url=f"{GNN_BENCHMARK}/cora.npz",
+        cached="gnn-benchmark/cora.npz",
+        namesakes={19793: "CoraFull", 2995: "Cora-ML"},
+    ),
+    "citeseer": PublicGraph(
+        *(3312, 4536, 3703, 6),
+        url=f"{GNN_BENCHMARK}/citeseer.npz",
+        cached="gnn-benchmark/citeseer.npz",
+        namesakes={4230: "CiteSeer of graph2gauss"},
+    ),
+    "pubmed": PublicGraph(
+        *(19717, 44324, 500, 3), url=f"{GNN_BENCHMARK}/pubmed.npz", cached="gnn-benchmark/pubmed.npz"
+    ),
+    "coauthor-cs": PublicGraph(
+        *(18333, 81894, 6805, 15),
+        url=f"{GNN_BENCHMARK}/ms_academic_cs.npz",
+        cached="Coauthor/CS/raw/ms_academic_cs.npz",
+    ),
+    "coauthor-physics": PublicGraph(
+        *(34493, 247962, 8415, 5),
+        url=f"{GNN_BENCHMARK}/ms_academic_phy.npz",
+        cached="Coauthor/Physics/raw/ms_academic_phy.npz",
+    ),
+}
+
+
+def load_public(name: str, *, data_dir: str | Path | None = None, cache_dir: str | Path | None = None) -> Graph:
+    """Load one of :data:`PUBLIC` from the data directory, the cache, or the network, in this order.
+
+    Raises:
+        DataNotFoundError: when it is in neither place and cannot be downloaded.
+    """
+    public = PUBLIC[name]
+    path = find_public(name, data_dir=data_dir, cache_dir=cache_dir)
+    if path is not None:
+        return _checked(public.read(path, name=name), public, path)
+    path = find_cache_dir(cache_dir) / public.cached
+    try:
+        fetch(public.url, path)
+    except DataNotFoundError as error:
+        data = find_data_dir(data_dir)
+        looked = f"{data} (file {public.file})" if data else f"no data directory ({DATA_VARIABLE} is not set)"
+        raise DataNotFoundError(
+            f"data set {name!r} is not on this machine: looked in {looked} and for {path}, and {error}; "
+            f"get {public.file} from there, put it into a directory and name that directory in --data-dir or "
+            f"{DATA_VARIABLE} ({CACHE_VARIABLE} names the cache)"
+        ) from None
+    try:
+        return _checked(public.read(path, name=name), public, path)
+    except GraphError as error:
+        path.unlink(missing_ok=True)  # a login page, say: it must not be found as a cached graph next time
+        raise DataNotFoundError(f"what {public.url} sent is not data set {name!r}: {error}") from None
+
+
+def find_public(name: str, *, data_dir: str | Path | None = None, cache_dir: str | Path | None = None) -> Path | None:
+    """The raw file of a public graph in the data directory or the cache, if there is one."""
+    public = PUBLIC[name]
+    suffix = Path(public.file).suffix
+    stems = dict.fromkeys((name, name.replace("-", "_"), name.replace("-", "")))
+    names = (public.file, *(f"{stem}{suffix}" for stem in stems), *public.other_files, public.cached)
+    return first_file(find_data_dir(data_dir), names) or first_file(find_cache_dir(cache_dir), [public.cached])
+
+
+def _checked(graph: Graph, public: PublicGraph, path: Path) -> Graph:
+    other = public.namesakes.get(graph.n_nodes)
+    if other:
+        raise GraphError(
+            f"{path} holds {other} ({graph.n_nodes} nodes), but {graph.name!r} here is the graph with {public.nodes} "
+            f"nodes from {public.url}: load yours by its path"
+        )
+    return graph

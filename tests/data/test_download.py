@@ -1,0 +1,167 @@
+"""Downloading public graphs, from a server of our own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from imgcl.data import load_graph, public
+from imgcl.data.download import fetch
+from imgcl.data.places import find_cache_dir, find_data_dir
+from imgcl.data.public import PUBLIC
+from imgcl.errors import DataNotFoundError
+
+
+class Handler(BaseHTTPRequestHandler):
+    content: ClassVar[dict[str, bytes]] = {}
+    requests: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.requests.append(self.path)
+        if self.path == "/silent":
+            time.sleep(1.0)
+            return
+        body = self.content.get(self.path)
+        if body is None:
+            self.send_error(404, "Not Found")
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body) + (100 if self.path == "/broken" else 0)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    Handler.content, Handler.requests = {}, []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.02,))
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def dblp(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setitem(PUBLIC, "dblp", replace(PUBLIC["dblp"], url=f"{server}/dblp.npz"))
+    return server
+
+
+def test_downloads_once_into_torch_geometrics_layout(dblp: str, tmp_path: Path, arrays: dict[str, Any]) -> None:
+    buffer = BytesIO()
+    np.savez(buffer, **arrays)
+    Handler.content["/dblp.npz"] = buffer.getvalue()
+    first = load_graph("dblp", cache_dir=tmp_path / "c")
+    assert (tmp_path / "c/CitationFull/dblp/raw/dblp.npz").read_bytes() == buffer.getvalue()
+    second = load_graph("dblp", cache_dir=tmp_path / "c")
+    assert first.fingerprint == second.fingerprint
+    assert Handler.requests == ["/dblp.npz"]
+
+
+def test_neither_file_nor_network_names_everything(dblp: str, tmp_path: Path) -> None:
+    with pytest.raises(DataNotFoundError) as caught:
+        load_graph("dblp", data_dir=tmp_path / "raw", cache_dir=tmp_path / "c")
+    message = str(caught.value)
+    for part in (str(tmp_path / "raw"), str(tmp_path / "c"), "dblp.npz", f"{dblp}/dblp.npz", "IMGCL_DATA", "404"):
+        assert part in message.replace("Not Found", "404")
+    assert "\n" not in message
+    assert caught.value.exit_code == 2
+    with pytest.raises(DataNotFoundError, match="IMGCL_DATA is not set"):
+        load_graph("dblp")
+
+
+def test_unreachable_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PUBLIC, "dblp", replace(PUBLIC["dblp"], url="http://127.0.0.1:9/dblp.npz"))
+    with pytest.raises(DataNotFoundError, match="could not be downloaded"):
+        load_graph("dblp", cache_dir=tmp_path)
+
+
+def test_a_login_page_is_not_kept(dblp: str, tmp_path: Path) -> None:
+    Handler.content["/dblp.npz"] = b"<html>please log in</html>"
+    with pytest.raises(DataNotFoundError, match="sent is not data set 'dblp'"):
+        load_graph("dblp", cache_dir=tmp_path / "c")
+    assert not [path for path in (tmp_path / "c").rglob("*") if path.is_file()]
+
+
+def test_a_broken_transfer_leaves_nothing(server: str, tmp_path: Path) -> None:
+    Handler.content["/broken"] = b"half of it"
+    with pytest.raises(DataNotFoundError, match="broke off after 10 of 110 bytes"):
+        fetch(f"{server}/broken", tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_silent_server_is_given_up(server: str, tmp_path: Path) -> None:
+    with pytest.raises(DataNotFoundError, match="timed out"):
+        fetch(f"{server}/silent", tmp_path / "file", timeout=0.2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert find_data_dir() is None
+    assert find_data_dir("~/data") == Path.home() / "data"
+    assert find_cache_dir() == tmp_path / "cache"  # IMGCL_CACHE, set for every test
+    monkeypatch.delenv("IMGCL_CACHE")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert find_cache_dir() == tmp_path / "imgcl"
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert find_cache_dir() == Path.home() / "Library" / "Caches" / "imgcl"
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert find_cache_dir() == tmp_path / "local" / "imgcl"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    ("name", "kind", "argument"),
+    [
+        ("amazon-computers", "Amazon", "computers"),
+        ("amazon-photo", "Amazon", "photo"),
+        ("coauthor-cs", "Coauthor", "CS"),
+        ("coauthor-physics", "Coauthor", "Physics"),
+        ("dblp", "CitationFull", "dblp"),
+        ("wiki-cs", "WikiCS", None),
+    ],
+)
+def test_addresses_and_layout_are_torch_geometrics(
+    name: str, kind: str, argument: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import importlib
+
+    from torch_geometric import datasets
+
+    fetched: list[str] = []
+    cls = getattr(datasets, kind)
+    module = importlib.import_module(cls.__module__)
+    monkeypatch.setattr(module, "download_url", lambda url, folder: fetched.append(f"{url} -> {folder}"))
+    dataset = cls.__new__(cls)  # its constructor would download and process
+    dataset.root = str(tmp_path / kind)
+    if argument is not None:
+        dataset.name = argument
+    dataset.download()
+    expected = public.PUBLIC[name]
+    assert fetched == [f"{expected.url} -> {(tmp_path / expected.cached).parent}"]
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("name", list(PUBLIC))
+def test_the_real_addresses(name: str, tmp_path: Path) -> None:
+    graph = load_graph(name, data_dir=tmp_path, cache_dir=tmp_path)
+    assert (graph.n_nodes, graph.n_features, graph.n_classes) == (
+        PUBLIC[name].nodes,
+        PUBLIC[name].features,
+        PUBLIC[name].classes,
+    )

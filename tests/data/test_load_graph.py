@@ -1,0 +1,148 @@
+"""One function for every source, and helpful words when it cannot."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+from imgcl.data import dataset_table, load_graph
+from imgcl.errors import DataNotFoundError, GraphError, InputError
+from imgcl.graph import Graph
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # torch_geometric still uses torch.jit at import
+    from torch_geometric.data import Data
+
+
+def test_a_graph_is_returned_as_it_is() -> None:
+    graph = Graph.from_edges([[0], [1]], x=np.ones((2, 1)))
+    assert load_graph(graph) is graph
+    with pytest.raises(InputError, match="a Graph has no option 'seed': it takes none"):
+        load_graph(graph, seed=1)
+
+
+def test_other_libraries_objects() -> None:
+    data = Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1], [1, 2]]))
+    network = nx.path_graph(3)
+    for graph in (load_graph(data, name="p"), load_graph(network, x=np.ones((3, 1)), name="p")):
+        assert (graph.name, graph.n_nodes, graph.n_edges) == ("p", 3, 2)
+
+
+def test_objects_are_recognised_without_importing_their_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "torch_geometric.data")
+    monkeypatch.delitem(sys.modules, "networkx")
+    with pytest.raises(InputError, match="a dict is not a graph: give a data set name"):
+        load_graph({})  # type: ignore[arg-type]
+
+
+def test_paths(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    np.savez(tmp_path / "Mine.npz", **arrays)
+    assert load_graph(tmp_path / "Mine.npz").name == "Mine"
+    assert load_graph(str(tmp_path / "Mine.npz"), binarise=True, name="x").x.max() == 1
+    with pytest.raises(InputError, match="has no option 'binarize': choose from name, binarise"):
+        load_graph(tmp_path / "Mine.npz", binarize=True)
+    with pytest.raises(DataNotFoundError, match=r"there is no file .*other\.npz"):
+        load_graph(tmp_path / "other.npz")
+    with pytest.raises(DataNotFoundError, match="there is no file some/thing, and no data set"):
+        load_graph("some/thing")
+    (tmp_path / "mine.csv").touch()
+    with pytest.raises(InputError, match=r"mine.csv is not a graph file: expected one ending in \.npz or \.json"):
+        load_graph(tmp_path / "mine.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("amazon", "did you mean amazon-computers or amazon-photo?"),
+        ("wikics", "did you mean wiki-cs"),
+        ("Coraa", "did you mean cora?"),
+        ("dlbp", "did you mean dblp"),
+        ("nothing-like-it", "choose from amazon-computers,"),
+        ("", "choose from amazon-computers,"),
+    ],
+)
+def test_unknown_names(name: str, hint: str) -> None:
+    with pytest.raises(InputError, match=re.escape(hint)):
+        load_graph(name)
+
+
+def test_names_are_forgiving(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    np.savez(tmp_path / "amazon_photo.npz", **arrays)
+    assert load_graph("Amazon_Photo", data_dir=tmp_path).name == "amazon-photo"
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("amazon-computers", "amazon_electronics_computers.npz"),
+        ("amazon-photo", "Amazon/Photo/raw/amazon_electronics_photo.npz"),
+        ("coauthor-cs", "ms_academic_cs.npz"),
+        ("coauthor-physics", "coauthor-physics.npz"),
+        ("pubmed", "pubmed.npz"),
+        ("dblp", "dblp.npz"),
+    ],
+)
+@pytest.mark.parametrize("how", ["argument", "variable"])
+def test_raw_files_in_the_data_directory(
+    tmp_path: Path, arrays: dict[str, Any], monkeypatch: pytest.MonkeyPatch, name: str, file: str, how: str
+) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    np.savez(tmp_path / file, **arrays)
+    if how == "variable":
+        monkeypatch.setenv("IMGCL_DATA", str(tmp_path))
+        graph = load_graph(name)
+    else:
+        graph = load_graph(name, data_dir=tmp_path)
+    assert graph.name == name
+    np.testing.assert_array_equal(np.unique(graph.x), [0, 1])  # binarised
+    row = next(row for row in dataset_table(data_dir=tmp_path) if row.name == name)
+    assert row.present
+    assert row.to_dict()["path"] == str(tmp_path / file)
+
+
+def test_another_graph_of_the_same_file_name(tmp_path: Path) -> None:
+    n = 19793
+    pointers = np.zeros(n + 1, dtype=np.int64)
+    none = np.zeros(0, dtype=np.int64)
+    parts = {"data": none, "indices": none, "indptr": pointers}
+    arrays = {f"{prefix}_{part}": value for prefix in ("adj", "attr") for part, value in parts.items()}
+    np.savez(tmp_path / "cora.npz", **arrays, adj_shape=[n, n], attr_shape=[n, 5])
+    with pytest.raises(GraphError, match=r"holds CoraFull \(19793 nodes\), but 'cora' here is the graph with 2708"):
+        load_graph("cora", data_dir=tmp_path)
+    assert load_graph(tmp_path / "cora.npz").n_nodes == n
+
+
+def test_table_lists_everything() -> None:
+    rows = {row.name: row for row in dataset_table()}
+    assert len(rows) == 11
+    assert rows["dblp"].nodes == 17716
+    assert not rows["dblp"].present
+    assert rows["digits"].present
+    digits = load_graph("digits")
+    assert (rows["digits"].edges, rows["digits"].features) == (digits.n_edges, digits.n_features)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", ["amazon-computers", "amazon-photo", "dblp", "cora", "citeseer"])
+def test_real_graphs_have_their_published_sizes(name: str) -> None:
+    row = next(row for row in dataset_table() if row.name == name)
+    if row.path is None:
+        pytest.skip(f"{row.file} is not in IMGCL_DATA")
+    graph = load_graph(name)
+    assert (graph.n_nodes, graph.n_edges, graph.n_features, graph.n_classes) == (
+        row.nodes,
+        row.edges,
+        row.features,
+        row.classes,
+    )
+    assert isinstance(graph.x, np.ndarray) == name.startswith("amazon")
+    values = graph.x if isinstance(graph.x, np.ndarray) else graph.x.data
+    assert set(np.unique(values)) <= {0.0, 1.0}
