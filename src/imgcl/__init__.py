@@ -1,5 +1,48 @@
-"""Graph contrastive learning that serves rare classes."""
+"""Graph contrastive learning that serves rare classes.
+
+The names below are the public interface; they are loaded when first used, so that ``import imgcl`` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from imgcl._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from imgcl.balance import BalancedSelector, BalanceSettings
+    from imgcl.data import load_graph
+    from imgcl.errors import ImgclError
+    from imgcl.estimator import ImGCL
+    from imgcl.evaluate import evaluate
+    from imgcl.graph import Graph
+
+_HOMES = {
+    "BalanceSettings": "imgcl.balance",
+    "BalancedSelector": "imgcl.balance",
+    "Graph": "imgcl.graph",
+    "ImGCL": "imgcl.estimator",
+    "ImgclError": "imgcl.errors",
+    "evaluate": "imgcl.evaluate",
+    "load_graph": "imgcl.data",
+}
+
+__all__ = [
+    "BalanceSettings",
+    "BalancedSelector",
+    "Graph",
+    "ImGCL",
+    "ImgclError",
+    "__version__",
+    "evaluate",
+    "load_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'imgcl' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,57 @@
+"""The command line: thin; every command reads arguments, calls the rooms below and prints."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from imgcl._version import __version__
+from imgcl.cli.console import err
+from imgcl.cli.embed import embed
+from imgcl.cli.graphs import datasets, info
+from imgcl.cli.presets import presets
+from imgcl.cli.pretrain import pretrain
+from imgcl.errors import ImgclError
+
+app = typer.Typer(
+    name="imgcl",
+    help="Graph contrastive learning that serves rare classes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"imgcl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+for command in (datasets, info, pretrain, embed, presets):
+    app.command(context_settings={"help_option_names": ["-h", "--help"]})(command)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one line on standard error, never a traceback."""
+    try:
+        app()
+    except ImgclError as error:
+        err.print(f"[bold red]error[/bold red]: {error}", markup=True, highlight=False, soft_wrap=True)
+        sys.exit(error.exit_code)
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        err.print(f"error: {error.strerror or error}{where}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)

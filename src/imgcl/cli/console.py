@@ -1,0 +1,80 @@
+"""What all commands share: consoles, the progress bar, reading key=value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from imgcl.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from imgcl.train import EpochReport
+
+out = Console()
+err = Console(stderr=True)  # progress and remarks: standard output is for results
+
+DataDir = typer.Option(
+    None, "--data-dir", help="Directory with raw data files (default: IMGCL_DATA).", show_default=False
+)
+
+
+def key_values(pairs: list[str]) -> dict[str, Any]:
+    """Read repeated ``--set key=value`` options."""
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise InputError(f"--set {pair}: write key=value, for example --set lr=0.001")
+        values[key.strip().replace("-", "_")] = value.strip()
+    return values
+
+
+@contextmanager
+def training_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[EpochReport], None] | None]:
+    """A progress bar with loss, class shares of the selection and time left."""
+    if quiet:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[state]}"),
+    )
+    with Progress(*columns, console=err, transient=not err.is_terminal) as progress:
+        task = progress.add_task(title, total=None, state="")
+
+        def show(report: EpochReport) -> None:
+            state = f"loss {report.loss:.4g}"
+            if report.drawn is not None:
+                shares = " ".join(f"{100 * share:.0f}" for share in sorted(report.drawn, reverse=True)[:12])
+                state += f"  drawn % {shares}"
+            progress.update(task, total=report.epochs, completed=report.epoch, state=state)
+
+        yield show
+
+
+def facts_table(title: str, facts: dict[str, Any]) -> Table:
+    """Two columns: what, value."""
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for key, value in facts.items():
+        shown = (
+            " ".join(map(str, value))
+            if isinstance(value, list)
+            else f"{value:,}"
+            if isinstance(value, int)
+            else str(value)
+        )
+        table.add_row(key, shown)
+    return table

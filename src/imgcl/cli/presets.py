@@ -1,0 +1,44 @@
+"""``imgcl presets``: the settings that come with the package."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from imgcl.cli.console import facts_table, out
+from imgcl.errors import InputError
+
+
+def presets(
+    name: Annotated[str | None, typer.Argument(help="A method, or method/graph/kind to see one in full.")] = None,
+) -> None:
+    """List the presets, or show one with everything it sets and where it comes from.
+
+    Examples:
+      imgcl presets
+      imgcl presets gbt
+      imgcl presets gbt/amazon-photo/paper
+    """
+    from imgcl.methods import METHODS, resolve_method
+    from imgcl.presets import list_presets
+
+    found = list_presets()
+    if name is not None and "/" in name:
+        chosen = next((preset for preset in found if preset.name == name), None)
+        if chosen is None:
+            raise InputError(f"there is no preset {name!r}: `imgcl presets` lists them")
+        facts = {"origin": chosen.origin, "source": chosen.source, **chosen.config().training.model_dump()}
+        out.print(facts_table(chosen.name, facts | chosen.config().build_settings().model_dump()))
+        return
+    if name is not None:
+        resolve_method(name)
+    table = Table()
+    for column in ("preset", "origin", "epochs", "lr", "source"):
+        table.add_column(column)
+    for preset in sorted(found, key=lambda preset: (list(METHODS).index(preset.method), preset.graph, preset.kind)):
+        if name in (None, preset.method):
+            training = preset.config().training
+            table.add_row(preset.name, preset.origin, str(training.epochs), f"{training.lr:g}", preset.source)
+    out.print(table)

@@ -1,0 +1,69 @@
+"""``imgcl pretrain``: from a graph to a run directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imgcl.cli.console import err, key_values, out, training_progress
+from imgcl.errors import InputError
+
+
+def pretrain(
+    graph: Annotated[str, typer.Argument(help="Data set name, or path of a graph file.")],
+    run: Annotated[Path, typer.Option("--out", help="Run directory to create.")],
+    method: Annotated[str, typer.Option(help="Base method.")] = "gbt",
+    preset: Annotated[str, typer.Option(help="Settings to start from: fast or paper (see `imgcl presets`).")] = "fast",
+    balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
+    no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
+    clusters: Annotated[
+        str | None, typer.Option(help="Number of pseudo-classes, or auto (default: number of classes).")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Number of epochs (default: the preset's).")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Another setting, key=value; repeatable.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
+    diagnose: Annotated[
+        bool, typer.Option(help="Record how pseudo-labels compare with the labels (not used to train).")
+    ] = False,
+    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+) -> None:
+    """Learn node embeddings without labels.
+
+    Examples:
+      imgcl pretrain digits --out runs/digits
+      imgcl pretrain amazon-photo --method gbt --epochs 200 --no-balance --out runs/photo-plain
+      imgcl pretrain my-graph.npz --clusters auto --set lr=0.001 --out runs/mine
+      imgcl pretrain amazon-photo --out runs/photo --resume
+    """
+    from imgcl.data import load_graph
+    from imgcl.estimator import make_config
+    from imgcl.pretrain import pretrain as start
+
+    if no_balance and balance != "imgcl":
+        raise InputError("--no-balance and --balance contradict each other: give one of them")
+    overrides = key_values(settings or [])
+    if epochs is not None:
+        overrides["epochs"] = epochs
+    loaded = load_graph(graph, data_dir=data_dir)
+    config = make_config(
+        loaded.name,
+        method=method,
+        preset=preset,
+        balance=None if no_balance else balance,
+        n_clusters=clusters,
+        overrides=overrides,
+        seed=seed,
+        device=device,
+    )
+    with training_progress(f"{method} on {loaded.name}", quiet=quiet) as on_epoch:
+        done = start(loaded, config, run, source=graph, resume=resume, diagnose=diagnose, on_epoch=on_epoch)
+    rows, width = done.embedding.shape
+    err.print(f"[green]done[/green]: {rows:,} embeddings of width {width} in {run}")
+    if (run / "labels.npy").exists():
+        err.print(f"next: imgcl evaluate {run} --imbalance exp:100 --classifier plain,pbs")
+    out.print(str(run), highlight=False, soft_wrap=True)

@@ -1,0 +1,36 @@
+"""The Barlow Twins loss."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+def barlow_twins(u: Tensor, v: Tensor, off_diagonal: float | None = None, eps: float = 1e-15) -> Tensor:
+    """Make the cross-correlation of two views the identity.
+
+    ``sum_i (1 - C_ii)^2 + lambda * sum_{i != j} C_ij^2`` with C the correlation of the columns over the given rows.
+
+    Args:
+        u: embeddings of the rows in one view, (n, d).
+        v: the same rows in the other view.
+        off_diagonal: lambda; by default 1 / d.
+        eps: added to the standard deviations.
+
+    Example:
+        >>> import torch
+        >>> u = torch.tensor([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+        >>> float(barlow_twins(u, u))
+        0.0
+    """
+    width = u.shape[1]
+    weight = 1 / width if off_diagonal is None else off_diagonal
+    correlation = standardise(u, eps).T @ standardise(v, eps) / len(u)
+    diagonal = correlation.diagonal()
+    on = (1 - diagonal).square().sum()
+    return on + weight * (correlation.square().sum() - diagonal.square().sum())
+
+
+def standardise(z: Tensor, eps: float = 1e-15) -> Tensor:
+    """Columns with mean 0 and (biased) standard deviation 1 over the rows; a constant column stays 0."""
+    centred = z - z.mean(dim=0)
+    return centred / (centred.square().mean(dim=0) + eps).sqrt()

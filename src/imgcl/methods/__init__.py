@@ -1,0 +1,21 @@
+"""The contrastive methods; a new one is a file here, a preset, and a line in the contract test's list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from imgcl.errors import InputError
+from imgcl.methods.base import Method, MethodSettings
+from imgcl.methods.gbt import GBT
+
+METHODS: dict[str, type[Method[Any]]] = {method.name: method for method in (GBT,)}
+
+
+def resolve_method(name: str) -> type[Method[Any]]:
+    """The method of this name."""
+    if name not in METHODS:
+        raise InputError(f"unknown method {name!r}: choose one of {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+__all__ = ["GBT", "METHODS", "Method", "MethodSettings", "resolve_method"]

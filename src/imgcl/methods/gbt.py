@@ -1,0 +1,50 @@
+"""GBT: Graph Barlow Twins (Bielak, Kajdanowicz and Chawla)."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from imgcl.block import Block
+from imgcl.encoders import GCN
+from imgcl.losses import barlow_twins
+from imgcl.methods.base import Method, MethodSettings
+from imgcl.views import Compose, EdgeRemoving, FeatureMasking
+
+
+class GBTSettings(MethodSettings):
+    """GBT's settings; the defaults are those of its Amazon-Computers configuration."""
+
+    dim: int = Field(128, ge=1, description="width d of the embedding; the hidden layer has 2 d")
+    edge_drop: float = Field(0.4, ge=0, lt=1, description="probability of dropping an edge, both views")
+    feature_mask: float = Field(0.1, ge=0, lt=1, description="probability of masking a feature column, both views")
+    momentum: float = Field(0.01, gt=0, le=1, description="momentum of the batch norm")
+    eps: float = Field(1e-15, ge=0, description="added to the variances of the loss")
+
+
+class GBT(Method[GBTSettings]):
+    """Two views by edge removing and feature masking, one encoder, the Barlow Twins loss on the selected rows."""
+
+    name = "gbt"
+    Settings = GBTSettings
+
+    def __init__(self, n_features: int, settings: GBTSettings) -> None:
+        super().__init__(n_features, settings)
+        self.view = Compose([EdgeRemoving(settings.edge_drop), FeatureMasking(settings.feature_mask)])
+        self.encoder = GCN(
+            n_features,
+            [2 * settings.dim, settings.dim],
+            activation="prelu",
+            norm="batch",
+            finish=False,
+            momentum=settings.momentum,
+        )
+
+    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
+        views = [self.view(block, generator), self.view(block, generator)]
+        u, v = self.encoder(views, rows)
+        return barlow_twins(u, v, eps=self.settings.eps)
+
+    def embed(self, block: Block) -> Tensor:
+        return self.encoder([block])[0]  # type: ignore[no-any-return]

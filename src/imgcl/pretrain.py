@@ -1,0 +1,65 @@
+"""From a graph and settings to a finished run directory: start, continue, embed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from imgcl.errors import RunError
+from imgcl.graph import Graph
+from imgcl.train import EpochReport, Run, RunConfig, Trainer
+
+
+def pretrain(
+    graph: Graph,
+    config: RunConfig,
+    out: str | Path,
+    *,
+    source: str | None = None,
+    resume: bool = False,
+    diagnose: bool = False,
+    on_epoch: Callable[[EpochReport], None] | None = None,
+) -> Run:
+    """Pre-train on a graph into a run directory.
+
+    Args:
+        graph: the graph.
+        config: the settings.
+        out: the run directory.
+        source: what the user called the graph; by default its name.
+        resume: continue the run in ``out`` from its last checkpoint; a run that is finished is left as it is.
+        diagnose: record how pseudo-labels compare with the graph's labels.
+        on_epoch: called after every epoch.
+    """
+    run = Run(out)
+    continued = resume and run.exists
+    if continued:
+        check_same(run, graph, config)
+        if run.finished:
+            return run
+    trainer = Trainer(config, graph, diagnose=diagnose)
+    if continued:
+        if run.has_checkpoint:
+            trainer.restore(run.checkpoint())
+    else:
+        run = Run.start(out, config, graph, source=source or graph.name)
+    run.train(trainer, on_epoch)
+    run.finish(trainer.embed())
+    return run
+
+
+def check_same(run: Run, graph: Graph, config: RunConfig) -> None:
+    """Refuse to continue a run with another graph or other settings than it was started with."""
+    fingerprint = run.facts["graph"]["fingerprint"]
+    if fingerprint != graph.fingerprint:
+        raise RunError(
+            f"{run.path} was trained on another graph (fingerprint {fingerprint}, now {graph.fingerprint}): "
+            "use another --out"
+        )
+    stored, given = run.config.model_dump(), config.model_dump()
+    changed = [key for key in stored if stored[key] != given[key]]
+    if changed:
+        raise RunError(
+            f"{run.path} was started with other settings ({', '.join(changed)}): "
+            "resume with the same ones, or use another --out"
+        )

@@ -1,0 +1,109 @@
+"""Node features as an operand: dense or sparse, multiplied by weights with a backward for the weights alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from imgcl.graph import Features as GraphFeatures
+from imgcl.sparse.csr import CSR, _wrap_array
+from imgcl.sparse.operator import Operator
+
+
+@dataclass(frozen=True, eq=False)
+class DenseFeatures:
+    """Features as a dense matrix."""
+
+    matrix: Tensor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def products(self, weights: Sequence[Tensor]) -> list[Tensor]:
+        """``X @ W`` for every W, as one product; the results are column blocks of one matrix."""
+        if len(weights) == 1:
+            return [self.matrix @ weights[0]]
+        joined = self.matrix @ torch.cat(list(weights), dim=1)
+        return list(torch.split(joined, [weight.shape[1] for weight in weights], dim=1))
+
+    def permute(self, order: Tensor) -> DenseFeatures:
+        """The rows in another order (DGI's corruption)."""
+        return DenseFeatures(self.matrix[order])
+
+    def to_dense(self) -> Tensor:
+        return self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFeatures:
+    """Features as CSR, with the transpose kept for the backward of the weights."""
+
+    operator: Operator
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.operator.matrix.n_rows, self.operator.matrix.n_columns
+
+    def products(self, weights: Sequence[Tensor]) -> list[Tensor]:
+        """``X @ W`` for every W, each touching only the entries that are not zero."""
+        return [self.operator @ weight for weight in weights]
+
+    def permute(self, order: Tensor) -> SparseFeatures:
+        """The rows in another order (DGI's corruption)."""
+        matrix = self.operator.matrix.take_rows(order)
+        inverse = torch.empty_like(order)
+        inverse[order] = torch.arange(len(order), device=order.device)
+        flipped = self.operator.transposed
+        transposed = CSR(
+            flipped.indptr,
+            inverse[flipped.indices.long()].to(flipped.indices.dtype),
+            flipped.weights,
+            flipped.n_columns,
+        )
+        return SparseFeatures(Operator(matrix, transposed))
+
+    def to_dense(self) -> Tensor:
+        return torch.from_numpy(self.operator.matrix.to_scipy().toarray()).to(self.operator.matrix.device)
+
+
+Features = DenseFeatures | SparseFeatures
+
+
+def features_of(x: GraphFeatures, normalise: str = "none", device: Any = "cpu") -> Features:
+    """The features of a graph as an operand.
+
+    Args:
+        x: dense array or scipy CSR.
+        normalise: ``none``; ``row`` (each row sums to one, as torch_geometric's NormalizeFeatures); ``column``
+            (each column standardised; makes sparse features dense).
+        device: where to put them.
+    """
+    if isinstance(x, np.ndarray):
+        dense = _wrap_array(x, np.float32).to(device)
+        return DenseFeatures(_normalise_dense(dense, normalise))
+    if normalise == "column":
+        return DenseFeatures(_normalise_dense(torch.from_numpy(x.toarray()).to(device), normalise))
+    matrix = CSR.from_scipy(x, device)
+    if normalise == "row":
+        sums = matrix.row_sums.clamp(min=1.0) if matrix.weights is None else _safe(matrix.row_sums)
+        values = torch.ones(matrix.n_entries, device=device) if matrix.weights is None else matrix.weights
+        matrix = CSR(matrix.indptr, matrix.indices, values / sums[matrix.row_index], matrix.n_columns)
+    return SparseFeatures(Operator(matrix, matrix.transpose()))
+
+
+def _normalise_dense(x: Tensor, normalise: str) -> Tensor:
+    if normalise == "row":
+        return x / _safe(x.sum(dim=1, keepdim=True))
+    if normalise == "column":
+        return (x - x.mean(dim=0)) / _safe(x.std(dim=0))
+    return x
+
+
+def _safe(scale: Tensor) -> Tensor:
+    return torch.where(scale.abs() > 0, scale, torch.ones_like(scale))

@@ -1,0 +1,204 @@
+"""The training loop: Algorithm 1 of the paper around any method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imgcl import seeding
+from imgcl.balance import BalancedSelector
+from imgcl.block import Block
+from imgcl.errors import InputError, TrainingError
+from imgcl.graph import Graph
+from imgcl.methods import resolve_method
+from imgcl.train import checkpoint as files
+from imgcl.train.device import resolve_device
+from imgcl.train.schedule import learning_rate_factor
+from imgcl.train.settings import RunConfig
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What a progress bar shows after an epoch."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    drawn: list[float] | None  # share of each pseudo-class among the selected rows
+
+
+class Trainer:
+    """Trains one method on one graph.
+
+    Args:
+        config: everything that decides the result.
+        graph: the graph to pre-train on; its labels are not used, except by ``clusters=given`` and for diagnosis.
+        diagnose: record how pseudo-labels compare with the graph's labels (never used for training).
+    """
+
+    def __init__(self, config: RunConfig, graph: Graph, *, diagnose: bool = False) -> None:
+        self.config, self.graph = config, graph
+        self.device = resolve_device(config.device)
+        self.epoch = 0
+        self.losses: list[float] = []
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seeding.derive(config.seed, "weights"))
+            self.method = resolve_method(config.method)(graph.n_features, config.build_settings()).to(self.device)
+        training = config.training
+        kind = torch.optim.AdamW if training.optimiser == "adamw" else torch.optim.Adam
+        self.optimiser = kind(self.method.parameters(), lr=training.lr, weight_decay=training.weight_decay)
+        self.views = seeding.torch_generator(config.seed, "views")
+        # Dropout draws from torch's global generator; it gets a stream of its own that a checkpoint can carry.
+        self.global_state = seeding.torch_generator(config.seed, "dropout").get_state()
+        self.block = Block.from_graph(graph, normalise=training.normalise, device=self.device)
+        self.selector = self._make_selector(diagnose)
+        self.best: tuple[float, int, dict[str, Tensor]] | None = None
+
+    def _make_selector(self, diagnose: bool) -> BalancedSelector | None:
+        balance, graph = self.config.balance, self.graph
+        if balance is None:
+            return None
+        given = graph.y if balance.clusters == "given" else None
+        if balance.clusters == "given" and (given is None or (given < 0).any()):
+            raise InputError("clusters=given needs a label for every node of the graph")
+        n_clusters = balance.n_clusters
+        if n_clusters is None:
+            # The number of classes is a setting of the task (the paper's K); the labels themselves stay unseen.
+            n_clusters = graph.n_classes or "auto"
+        return BalancedSelector(
+            graph,
+            n_clusters,
+            epochs=self.config.training.epochs,
+            settings=balance,
+            seed=self.config.seed,
+            labels=given,
+            diagnose=graph.y if diagnose else None,
+        )
+
+    # ------------------------------------------------------------------ training
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last epoch, or the patience, is reached."""
+        training = self.config.training
+        if self.epoch >= training.epochs:
+            return True
+        if training.patience is None or self.best is None:
+            return False
+        return self.epoch - 1 - self.best[1] >= training.patience
+
+    def step(self) -> EpochReport:
+        """One epoch: views, loss on the selected rows, one optimiser step."""
+        training = self.config.training
+        outer = torch.get_rng_state()
+        torch.set_rng_state(self.global_state)
+        try:
+            rows = None
+            if self.selector is not None:
+                rows = self.selector(self.epoch, embed=self._embed_block).to(self.device)
+            for group in self.optimiser.param_groups:
+                group["lr"] = training.lr * learning_rate_factor(self.epoch, training)
+            self.method.train()
+            self.optimiser.zero_grad(set_to_none=True)
+            loss = self.method.loss(self.block, rows, self.views)
+            value = float(loss.detach())
+            if not math.isfinite(value):
+                raise TrainingError(
+                    f"the loss is {value} at epoch {self.epoch}: training stopped; "
+                    "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
+                )
+            loss.backward()
+            self.optimiser.step()
+            self.method.after_step((self.epoch + 1) / training.epochs)
+        finally:
+            self.global_state = torch.get_rng_state()
+            torch.set_rng_state(outer)
+        if training.patience is not None and (self.best is None or value < self.best[0]):
+            weights = {name: tensor.detach().clone() for name, tensor in self.method.state_dict().items()}
+            self.best = (value, self.epoch, weights)
+        self.losses.append(value)
+        self.epoch += 1
+        drawn = self.selector.history[-1]["drawn"] if self.selector is not None else None
+        return EpochReport(self.epoch, training.epochs, value, drawn)
+
+    def train(
+        self,
+        on_epoch: Callable[[EpochReport], None] | None = None,
+        on_checkpoint: Callable[[Trainer], None] | None = None,
+    ) -> None:
+        """Train to the end, with a call after every epoch and one whenever a checkpoint is due."""
+        every = self.config.training.checkpoint_every
+        while not self.finished:
+            report = self.step()
+            if on_epoch is not None:
+                on_epoch(report)
+            if on_checkpoint is not None and self.epoch % every == 0 and not self.finished:
+                on_checkpoint(self)
+        if self.best is not None:
+            self.method.load_state_dict(self.best[2])
+        if on_checkpoint is not None:
+            on_checkpoint(self)
+
+    # ------------------------------------------------------------------ embedding
+
+    def embed(self, graph: Graph | None = None) -> NDArray[np.float32]:
+        """Embeddings of the training graph, or of another graph with the same features."""
+        if graph is None:
+            return self._embed_block().cpu().numpy()
+        if graph.n_features != self.graph.n_features:
+            raise InputError(
+                f"the graph has {graph.n_features} features, the encoder was trained on {self.graph.n_features}"
+            )
+        block = Block.from_graph(graph, normalise=self.config.training.normalise, device=self.device)
+        return self._embed_block(block).cpu().numpy()
+
+    def _embed_block(self, block: Block | None = None) -> Tensor:
+        training = self.method.training
+        self.method.eval()
+        with torch.no_grad():
+            z = self.method.embed(self.block if block is None else block)
+        self.method.train(training)
+        return z
+
+    def history(self) -> dict[str, Any]:
+        """Loss of every epoch and what happened at every labelling, as plain values."""
+        labellings = [] if self.selector is None else [dict(entry) for entry in self.selector.history]
+        return {"loss": list(self.losses), "labellings": labellings}
+
+    # ------------------------------------------------------------------ resume
+
+    def checkpoint(self) -> files.Checkpoint:
+        """All the state that the next epoch depends on."""
+        tensors: dict[str, Tensor] = {"rng/views": self.views.get_state(), "rng/global": self.global_state}
+        values: dict[str, Any] = {"epoch": self.epoch, "losses": self.losses, "finished": self.finished}
+        files.pack("method", self.method.state_dict(), tensors, values)
+        files.pack_optimiser(self.optimiser, tensors, values)
+        if self.selector is not None:
+            files.pack("selector", self.selector.state_dict(), tensors, values)
+        if self.best is not None:
+            values["best"] = {"loss": self.best[0], "epoch": self.best[1]}
+            files.pack("best_method", self.best[2], tensors, values)
+        return files.Checkpoint(tensors, values)
+
+    def restore(self, checkpoint: files.Checkpoint) -> None:
+        """Continue from a checkpoint exactly where it was taken."""
+        self.method.load_state_dict(files.unpack("method", checkpoint))
+        files.unpack_optimiser(self.optimiser, checkpoint)
+        self.views.set_state(checkpoint.tensors["rng/views"])
+        self.global_state = checkpoint.tensors["rng/global"]
+        if self.selector is not None:
+            state = files.unpack("selector", checkpoint)
+            self.selector.load_state_dict(
+                {key: value.numpy() if isinstance(value, Tensor) else value for key, value in state.items()}
+            )
+        if "best" in checkpoint.values:
+            best = checkpoint.values["best"]
+            self.best = (best["loss"], best["epoch"], files.unpack("best_method", checkpoint))
+        self.epoch, self.losses = checkpoint.values["epoch"], list(checkpoint.values["losses"])

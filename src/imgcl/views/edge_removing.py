@@ -1,0 +1,24 @@
+"""Edge removing: each undirected edge is dropped with probability p."""
+
+from __future__ import annotations
+
+import torch
+
+from imgcl.block import Block
+from imgcl.views.base import draw_seed
+
+
+class EdgeRemoving:
+    """Drop undirected edges independently; the normalisation follows the edges that stay.
+
+    Args:
+        p: probability that an edge is dropped.
+    """
+
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def __call__(self, block: Block, generator: torch.Generator) -> Block:
+        if self.p == 0:
+            return block
+        return block.with_adjacency(block.adjacency.drop_edges(self.p, draw_seed(generator)))
