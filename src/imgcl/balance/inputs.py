@@ -28,7 +28,8 @@ def as_graph(source: Any, n_nodes: int | None = None) -> Graph:
     """
     if isinstance(source, Graph):
         return _checked(source, n_nodes)
-    if sp.issparse(source):
+    sparse = sp.issparse(source)
+    if sparse:
         return _checked(Graph.from_scipy(source, x=_placeholder(source.shape[0])), n_nodes)
     edges = getattr(source, "edge_index", source)
     if n_nodes is None and edges is not source:

@@ -24,7 +24,7 @@ def progressively_balanced(sizes: ArrayLike, alpha: float) -> NDArray[np.float64
     counts = np.asarray(sizes, dtype=np.float64)
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha is {alpha}: it must be in [0, 1]")
-    return alpha * counts / counts.sum() + (1 - alpha) / len(counts)  # Eq. 3
+    return np.asarray(alpha * counts / counts.sum() + (1 - alpha) / len(counts))  # Eq. 3
 
 
 def power(sizes: ArrayLike, q: float) -> NDArray[np.float64]:
@@ -38,7 +38,7 @@ def power(sizes: ArrayLike, q: float) -> NDArray[np.float64]:
     if not 0 <= q <= 1:
         raise InputError(f"q is {q}: it must be in [0, 1]")
     powers = counts**q
-    return powers / powers.sum()  # Eq. 2
+    return np.asarray(powers / powers.sum())  # Eq. 2
 
 
 def node_probabilities(
@@ -55,8 +55,8 @@ def node_probabilities(
 
     - ``normalise="class"`` (default): ``P(v) = p_j * w_v / sum of w over class j``. Class j is drawn with probability
       p_j exactly, and centrality decides inside the class.
-    - ``normalise="global"``: ``P(v) = w_v / sum of w``, the literal reading, which does not balance: at alpha = 0 a class
-      is drawn in proportion to its size again.
+    - ``normalise="global"``: ``P(v) = w_v / sum of w``, the literal reading, which does not balance: at alpha = 0 a
+      class is drawn in proportion to its size again.
 
     Where the printed equation leaves a case open (choices of this project): scores that are all equal count as 1; a
     class whose weights are all zero is drawn evenly; the share of a class without members goes to the others in
@@ -67,9 +67,9 @@ def node_probabilities(
         centrality: one finite score per node.
         class_probabilities: p_j from :func:`progressively_balanced` or :func:`power`.
         normalise: see above.
-        floor: the cut-off p_tau. ``"median"``: relative, the median score of the class times p_j, so that half of a class
-            is drawn alike and the central half more often (where more than half of a class has score 0, the mean
-            score stands in for the median). A number: absolute, the same for all nodes.
+        floor: the cut-off p_tau. ``"median"``: relative, the median score of the class times p_j, so that half of a
+            class is drawn alike and the central half more often (where more than half of a class has score 0, the
+            mean score stands in for the median). A number: absolute, the same for all nodes.
 
     Example:
         >>> p = node_probabilities([0, 0, 0, 1], [1.0, 2.0, 5.0, 5.0], [0.5, 0.5])

@@ -54,7 +54,7 @@ def constant(progress: float, value: float = 0.0) -> float:
     return value
 
 
-SCHEDULES: dict[str, Callable[[float, float], float] | Callable[[float], float]] = {
+SCHEDULES: dict[str, Callable[..., float]] = {
     "linear": linear,
     "cosine": cosine,
     "step": step,
@@ -82,4 +82,4 @@ def schedule(name: str) -> Schedule:
     lowest = 0.0 if kind in ("constant", "step") else 1e-6
     if not lowest <= value <= 1:
         raise InputError(f"alpha schedule {name!r}: the number must be in {'[0' if lowest == 0 else '(0'}, 1]")
-    return lambda progress: function(progress, value)  # type: ignore[call-arg]
+    return lambda progress: function(progress, value)

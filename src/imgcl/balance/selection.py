@@ -17,10 +17,10 @@ def inclusion_probabilities(
 ) -> NDArray[np.float64]:
     """Probability of each row to be among ``size`` distinct rows drawn in proportion to ``probabilities``.
 
-    ``pi_v = min(1, c * P(v))`` with c solved so that the pi sum to ``size``. With ``strata`` the same is solved twice: once
-    for the classes, whose places are proportional to their total probability and at most their members (a class that
-    cannot fill its share gives the rest back), and then inside each class, so that a few very central nodes do not
-    cost their class its share.
+    ``pi_v = min(1, c * P(v))`` with c solved so that the pi sum to ``size``. With ``strata`` the same is solved twice:
+    once for the classes, whose places are proportional to their total probability and at most their members (a class
+    that cannot fill its share gives the rest back), and then inside each class, so that a few very central nodes do
+    not cost their class its share.
 
     Args:
         probabilities: P(v), non-negative; need not sum to one.
@@ -41,8 +41,8 @@ def inclusion_probabilities(
             f"cannot select {size} distinct rows: {possible} of {len(p)} rows have a positive probability; "
             "select a fraction with 1 <= fraction * N <= that number, or raise the floor"
         )
-    members = np.bincount(classes, p > 0)
-    places = _fill(np.bincount(classes, p), members, float(size))
+    members = np.bincount(classes[p > 0], minlength=int(classes.max()) + 1).astype(np.float64)
+    places = _fill(np.asarray(np.bincount(classes, p), dtype=np.float64), members, float(size))
     order = np.argsort(classes, kind="stable")
     ends = np.cumsum(np.bincount(classes))
     pi = np.zeros(len(p))

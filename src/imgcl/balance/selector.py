@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -161,7 +161,7 @@ class BalancedSelector:
             )
         self.n_clusters = state["n_clusters"]
         self._period = None if state["period"] is None else (int(state["period"][0]), int(state["period"][1]))
-        self.history = [Labelling(**entry) for entry in state["history"]]
+        self.history = [cast(Labelling, dict(entry)) for entry in state["history"]]
         self.labels = labels if len(labels) else None
         self.rows = torch.from_numpy(np.array(state["rows"], dtype=np.int64))
         self.weights = torch.from_numpy(np.array(state["weights"], dtype=np.float32))

@@ -20,15 +20,16 @@ class BalanceSettings(BaseModel):
     """Settings of ImGCL's balanced selection; the defaults are those of the paper and of docs where it is silent.
 
     Attributes:
-        n_clusters: number of pseudo-classes K; ``None``: the caller says (the number of classes), ``"auto"``: chosen from
-            the data.
+        n_clusters: number of pseudo-classes K; ``None``: the caller says (the number of classes), ``"auto"``: chosen
+            from the data.
         clusters: where pseudo-labels come from: ``constrained``, ``kmeans``, ``communities``, ``gmm``, ``given``.
         stage: ``multi``: cluster the embeddings again and again; ``one``: cluster the raw features once.
         min_cluster_fraction: least size of a constrained cluster, as a fraction of N/K.
         max_cluster_fraction: greatest size of a constrained cluster, as a multiple of N/K; ``None``: no limit.
         centrality: name of the centrality of Eq. 5, ``none`` for all nodes alike.
         damping: damping factor of PageRank and Katz.
-        alpha: schedule of alpha in Eq. 3: ``linear``, ``cosine``, ``step``, ``constant``, or with a number ``name:number``.
+        alpha: schedule of alpha in Eq. 3: ``linear``, ``cosine``, ``step``, ``constant``, or with its number
+            ``name:number``.
         sampler: class probabilities: ``pb`` (Eq. 3) or ``power`` (Eq. 2 with ``q``).
         q: exponent of Eq. 2.
         normalise: normalisation of Eq. 5: ``class`` balances, ``global`` is the literal reading.

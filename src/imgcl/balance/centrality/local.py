@@ -42,7 +42,7 @@ def core(graph: Graph, **_: object) -> NDArray[np.float64]:
         >>> core(triangle_with_tail).tolist()
         [2.0, 2.0, 2.0, 1.0]
     """
-    return _core_numbers(graph.indptr, graph.indices, graph.degree.copy()).astype(np.float64)
+    return np.asarray(_core_numbers(graph.indptr, graph.indices, graph.degree.copy()), dtype=np.float64)
 
 
 @njit(cache=True, nogil=True)

@@ -30,7 +30,7 @@ def pagerank(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.
         >>> pagerank(star, damping=0.5).round(6).tolist()
         [2.666667, 1.666667, 1.666667]
     """
-    return _power_iteration(graph.indptr, graph.indices, damping, TOLERANCE, MAX_STEPS)
+    return np.asarray(_power_iteration(graph.indptr, graph.indices, damping, TOLERANCE, MAX_STEPS))
 
 
 @njit(cache=True, nogil=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from imgcl.balance.clusters.kmeans import centroid_means, kmeans
+from imgcl.balance.clusters.kmeans import kmeans
+from imgcl.balance.clusters.lloyd import ClusterSums
 from imgcl.balance.clusters.points import Points
 from imgcl.balance.clusters.task import ClusterTask, Labels
 
@@ -30,6 +31,7 @@ def plain(task: ClusterTask) -> Labels:
 
 def _warm_start(points: Points, task: ClusterTask) -> np.ndarray | None:
     """Centroids of the previous labelling, taken among today's rows: the encoder has moved on since."""
-    if task.previous is None or np.bincount(task.previous, minlength=task.n_clusters).min() == 0:
+    if task.previous is None:
         return None
-    return centroid_means(points, task.previous, task.n_clusters)
+    sums = ClusterSums(points, task.previous, task.n_clusters)
+    return sums.means() if sums.sizes.all() else None
