@@ -1,0 +1,23 @@
+"""Who is labelled: laws of class imbalance, splits that follow them, and how far they reach into the graph."""
+
+from imgcl.imbalance.laws import LAWS, Imbalance, parse_imbalance
+from imgcl.imbalance.scopes import SCOPES, ScopedGraph, apply_scope
+from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, law_sizes
+from imgcl.imbalance.splits import Split, default_test_per_class, make_splits, random_splits
+
+__all__ = [
+    "LAWS",
+    "SCOPES",
+    "Cap",
+    "ClassSizes",
+    "Imbalance",
+    "ScopedGraph",
+    "Split",
+    "apply_scope",
+    "class_order",
+    "default_test_per_class",
+    "law_sizes",
+    "make_splits",
+    "parse_imbalance",
+    "random_splits",
+]
