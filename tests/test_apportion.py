@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imgcl.apportion import apportion
@@ -38,6 +38,7 @@ def problems(draw: st.DrawFn) -> tuple[list[float], int, list[int], list[int]]:
 
 
 @given(problems())
+@settings(deadline=None)
 def test_total_bounds_and_fairness(problem: tuple[list[float], int, list[int], list[int]]) -> None:
     weights, total, least, most = problem
     shares = apportion(weights, total, least=least, most=most)
@@ -52,6 +53,7 @@ def test_total_bounds_and_fairness(problem: tuple[list[float], int, list[int], l
 
 
 @given(st.integers(2, 12), st.floats(1, 500), st.integers(50, 3000))
+@settings(deadline=None)
 def test_decreasing_weights_give_decreasing_shares(size: int, ratio: float, total: int) -> None:
     shares = apportion(ratio ** (-np.arange(size) / (size - 1)), total, least=1)
     assert (np.diff(shares) <= 0).all()

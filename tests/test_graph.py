@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imgcl.errors import GraphError
@@ -262,6 +262,7 @@ EDGES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=40)
 
 
 @given(EDGES)
+@settings(deadline=None)
 def test_any_edge_list_becomes_a_simple_symmetric_graph(pairs: list[tuple[int, int]]) -> None:
     edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     graph = Graph.from_edges(edges, x=np.ones((8, 1)))
@@ -274,6 +275,7 @@ def test_any_edge_list_becomes_a_simple_symmetric_graph(pairs: list[tuple[int, i
 
 
 @given(EDGES, st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_the_order_of_edges_does_not_matter(pairs: list[tuple[int, int]], random) -> None:
     shuffled = [(v, u) if random.random() < 0.5 else (u, v) for u, v in pairs]
     random.shuffle(shuffled)
@@ -284,6 +286,7 @@ def test_the_order_of_edges_does_not_matter(pairs: list[tuple[int, int]], random
 
 
 @given(st.permutations(range(6)))
+@settings(deadline=None)
 def test_a_subgraph_of_all_nodes_is_a_relabelling(order: list[int]) -> None:
     graph = Graph.from_edges([[0, 1, 2, 4], [1, 2, 3, 5]], x=np.arange(6.0)[:, None])
     moved = graph.subgraph(order)

@@ -14,6 +14,28 @@ from imgcl.errors import GraphError
 from imgcl.graph_checks import Cleaning
 
 
+def csr_parts(prefix: str, matrix: sp.csr_array) -> dict[str, Any]:
+    return {
+        f"{prefix}_data": matrix.data,
+        f"{prefix}_indices": matrix.indices,
+        f"{prefix}_indptr": matrix.indptr,
+        f"{prefix}_shape": np.array(matrix.shape),
+    }
+
+
+@pytest.fixture
+def arrays() -> dict[str, Any]:
+    """0 - 1 - 2 and 3 alone, one direction stored, a self-loop; 0.5 and 2 among the features."""
+    adjacency = sp.csr_array(np.array([[0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=np.float32))
+    features = sp.csr_array(np.array([[0.5, 0, 0], [0, 2, 0], [0, 0, 1], [1, 1, 0]]))
+    return {
+        **csr_parts("adj", adjacency),
+        **csr_parts("attr", features),
+        "labels": np.array([0, 1, 1, 0]),
+        "class_names": np.array(["cats", "dogs"]),
+    }
+
+
 def write(folder: Path, arrays: dict[str, Any], **changes: Any) -> Path:
     """The arrays with changes (``None`` leaves one out) as a file."""
     merged = {name: value for name, value in {**arrays, **changes}.items() if value is not None}
@@ -48,12 +70,7 @@ def test_dense_features_and_absent_labels(tmp_path: Path, arrays: dict[str, Any]
 @pytest.mark.parametrize("stored", ["sparse", "dense"])
 def test_very_sparse_features_stay_sparse(tmp_path: Path, arrays: dict[str, Any], stored: str) -> None:
     matrix = sp.csr_array(([1.0, 3.0], ([0, 2], [7, 90])), shape=(4, 100))
-    changes: dict[str, Any] = {
-        "attr_data": matrix.data,
-        "attr_indices": matrix.indices,
-        "attr_indptr": matrix.indptr,
-        "attr_shape": matrix.shape,
-    }
+    changes = csr_parts("attr", matrix)
     if stored == "dense":
         changes = {**dict.fromkeys(changes), "attr_matrix": matrix.toarray()}
     graph = read_benchmark_npz(write(tmp_path, arrays, **changes), binarise=True)

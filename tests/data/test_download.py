@@ -21,6 +21,20 @@ from imgcl.data.public import PUBLIC
 from imgcl.errors import DataNotFoundError
 
 
+@pytest.fixture(autouse=True)
+def nothing_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test sees the machine's own data or cache."""
+    monkeypatch.delenv("IMGCL_DATA", raising=False)
+    monkeypatch.setenv("IMGCL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def arrays() -> dict[str, Any]:
+    """Two linked nodes in the layout of gnn-benchmark."""
+    adjacency = {"adj_data": [1.0], "adj_indices": [1], "adj_indptr": [0, 1, 1], "adj_shape": [2, 2]}
+    return {**adjacency, "attr_matrix": [[0.5, 0.0], [0.0, 3.0]], "labels": [0, 1]}
+
+
 class Handler(BaseHTTPRequestHandler):
     content: ClassVar[dict[str, bytes]] = {}
     requests: ClassVar[list[str]] = []

@@ -22,6 +22,21 @@ with warnings.catch_warnings():
     from torch_geometric.data import Data
 
 
+@pytest.fixture(autouse=True)
+def nothing_from_outside(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test but those marked ``realdata`` sees the machine's own data, and none its cache."""
+    if "realdata" not in request.keywords:
+        monkeypatch.delenv("IMGCL_DATA", raising=False)
+    monkeypatch.setenv("IMGCL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def arrays() -> dict[str, Any]:
+    """Two linked nodes in the layout of gnn-benchmark."""
+    adjacency = {"adj_data": [1.0], "adj_indices": [1], "adj_indptr": [0, 1, 1], "adj_shape": [2, 2]}
+    return {**adjacency, "attr_matrix": [[0.5, 0.0], [0.0, 3.0]], "labels": [0, 1]}
+
+
 def test_a_graph_is_returned_as_it_is() -> None:
     graph = Graph.from_edges([[0], [1]], x=np.ones((2, 1)))
     assert load_graph(graph) is graph

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imgcl.errors import InputError
@@ -104,6 +104,7 @@ def test_weights_are_checked_when_the_classes_are_known() -> None:
 
 
 @given(st.sampled_from(["exp:{}", "step:{}"]), st.floats(1, 1e6), st.integers(2, 30))
+@settings(deadline=None)
 def test_ratio_is_largest_over_smallest(law: str, ratio: float, n_classes: int) -> None:
     weights = parse_imbalance(law.format(ratio)).weights(n_classes)
     assert weights[0] / weights[-1] == pytest.approx(ratio)

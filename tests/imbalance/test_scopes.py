@@ -71,7 +71,7 @@ def test_which_nodes_go_is_decided_by_the_seed(graph: Graph, split: Split) -> No
 
 
 def test_training_nodes_stay_even_against_the_law(graph: Graph) -> None:
-    # 360 labels: class 0 is capped at 290, so class 1 gets 68; of its nodes the law alone would keep 290 / sqrt(1000) = 9
+    # 360 labels: class 0 is capped at 290, so class 1 gets 68; the law alone would keep 290 / sqrt(1000) = 9 nodes
     split = make_splits(graph.y, "exp:1000", splits=1, train_fraction=0.6, val_per_class=2, test_per_class=8)[0]
     scoped = apply_scope(graph, split, "inductive")
     assert split.sizes is not None

@@ -13,6 +13,7 @@ from imgcl.data import load_graph
 from imgcl.errors import GraphError, InputError
 from imgcl.imbalance import Cap, Split, default_test_per_class, make_splits, random_splits
 
+
 COMPUTERS = [5158, 2156, 2142, 1414, 818, 542, 487, 436, 308, 291]
 PHOTO = [1941, 1686, 915, 882, 823, 703, 369, 331]
 WIKI_CS = [2679, 2153, 1933, 1424, 865, 780, 667, 492, 413, 295]  # published with the data set
@@ -133,6 +134,7 @@ def test_every_split_is_exact_disjoint_and_balanced(
 
 
 @given(st.permutations(range(4)), LAW.filter(lambda law: law != "natural"))
+@settings(deadline=None)
 def test_numbering_the_classes_otherwise_renumbers_the_sizes(order: list[int], law: str) -> None:
     y = labels([200, 120, 60, 30])
     first = make_splits(y, law, splits=1)[0].sizes

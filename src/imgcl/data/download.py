@@ -58,7 +58,8 @@ def _copy(
     """Copy the answer to the file; how many bytes there were."""
     columns = (TextColumn("downloading {task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     received = 0
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(name, total=total)
         while chunk := response.read(CHUNK):
             received += len(chunk)

@@ -28,7 +28,7 @@ def read_wiki_cs(path: str | Path, *, name: str | None = None) -> Graph:
         raise DataNotFoundError(f"there is no file {path}")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise GraphError(f"{path} is not readable JSON ({error}): get the file again") from None
     features, labels, links = (_part(content, part, path) for part in ("features", "labels", "links"))
     if len(links) != len(features):
