@@ -13,7 +13,6 @@ from imgcl.data import load_graph
 from imgcl.errors import GraphError, InputError
 from imgcl.imbalance import Cap, Split, default_test_per_class, make_splits, random_splits
 
-
 COMPUTERS = [5158, 2156, 2142, 1414, 818, 542, 487, 436, 308, 291]
 PHOTO = [1941, 1686, 915, 882, 823, 703, 369, 331]
 WIKI_CS = [2679, 2153, 1933, 1424, 865, 780, 667, 492, 413, 295]  # published with the data set
