@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from imgcl.encoders.base import Activation, Norm, make_activation, make_norm
-
+from imgcl.sparse.threads import threaded, threads_for
 
 CHUNK = 256  # rows summed in single precision before they join the double-precision total
 
@@ -61,7 +61,7 @@ class _NormActivation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float) -> Any:
         hidden = hidden.contiguous()
-        rows, parts = hidden.numpy(), torch.get_num_threads()
+        rows, parts = hidden.numpy(), threads_for(hidden.numel())
         mean, variance = _moments(rows, parts)
         inverse = 1 / np.sqrt(variance + rows.dtype.type(eps))
         out = torch.empty_like(hidden)
@@ -76,7 +76,7 @@ class _NormActivation(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor, *_: Any) -> Any:
         hidden, gain, shift, slope = ctx.saved_tensors
-        rows, g, parts = hidden.numpy(), gradient.contiguous().numpy(), torch.get_num_threads()
+        rows, g, parts = hidden.numpy(), gradient.contiguous().numpy(), threads_for(hidden.numel())
         constants = (ctx.mean, ctx.inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item())
         d_gain, d_shift, d_slope = _backward_sums(rows, g, *constants, parts)
         out = torch.empty_like(hidden)
@@ -84,7 +84,7 @@ class _NormActivation(torch.autograd.Function):
         return out, torch.from_numpy(d_gain), torch.from_numpy(d_shift), slope.new_tensor([d_slope]), None
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath=True)
+@threaded(fastmath=True)
 def _moments(rows: NDArray[Any], parts: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Mean and biased variance of the columns, in one pass around the first row (a pivot inside the data)."""
     n, width = rows.shape
@@ -109,7 +109,7 @@ def _moments(rows: NDArray[Any], parts: int) -> tuple[NDArray[Any], NDArray[Any]
     return (pivot + offset).astype(rows.dtype), variance.astype(rows.dtype)
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath=True)
+@threaded(fastmath=True)
 def _forward(
     rows: NDArray[Any],
     mean: NDArray[Any],
@@ -129,7 +129,7 @@ def _forward(
                 out[row, k] = value if value > 0 else below * value
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath=True)
+@threaded(fastmath=True)
 def _backward_sums(
     rows: NDArray[Any],
     gradient: NDArray[Any],
@@ -167,7 +167,7 @@ def _backward_sums(
     return total[0].astype(rows.dtype), total[1].astype(rows.dtype), total[2].sum()
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath=True)
+@threaded(fastmath=True)
 def _backward(
     rows: NDArray[Any],
     gradient: NDArray[Any],

@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any, Literal
 
 from imgcl.errors import InputError
+from imgcl.methods import resolve_method
 from imgcl.train.settings import RunConfig, TrainingSettings, validated
 
 Kind = Literal["paper", "fast"]
@@ -53,6 +54,7 @@ def find_preset(method: str, graph: str, kind: str = "fast") -> Preset:
         >>> find_preset("gbt", "amazon-photo", "paper").training["epochs"]
         4000
     """
+    resolve_method(method)
     if kind not in KINDS:
         raise InputError(f"unknown preset {kind!r}: choose one of {', '.join(KINDS)}")
     found = {(preset.graph, preset.kind): preset for preset in list_presets(method)}

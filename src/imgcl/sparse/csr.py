@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from imgcl.sparse import kernels
+from imgcl.sparse.threads import threads_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class CSR:
     def take_rows(self, rows: Tensor) -> CSR:
         """The matrix of these rows."""
         if self.device.type == "cpu":
-            arrays = kernels.take_rows(*_numpy(self), rows.numpy())
+            arrays = kernels.take_rows(*_numpy(self), rows.numpy(), threads_for(self.n_entries))
             return self._wrap(*arrays, n_columns=self.n_columns)
         lengths = torch.diff(self.indptr)[rows]
         indptr = torch.cat([lengths.new_zeros(1), torch.cumsum(lengths, 0)])
@@ -93,7 +94,7 @@ class CSR:
     def take_columns(self, position: Tensor, n_columns: int) -> CSR:
         """The matrix of the columns with ``position >= 0``, each moved to its position."""
         if self.device.type == "cpu":
-            arrays = kernels.take_columns(*_numpy(self), position.numpy(), torch.get_num_threads())
+            arrays = kernels.take_columns(*_numpy(self), position.numpy(), threads_for(self.n_entries))
             return self._wrap(*arrays, n_columns=n_columns)
         column = position[self.indices.long()]
         return self.keep_entries(column >= 0, column.to(self.indices.dtype), n_columns)
@@ -115,7 +116,7 @@ class CSR:
         """
         if self.device.type == "cpu":
             given = torch.as_tensor(probability, dtype=torch.float32).reshape(-1).numpy()
-            arrays = kernels.keep_edges(*_numpy(self), given, np.uint64(seed), torch.get_num_threads())
+            arrays = kernels.keep_edges(*_numpy(self), given, np.uint64(seed), threads_for(self.n_entries))
             return self._wrap(*arrays, n_columns=self.n_columns)
         low = torch.minimum(self.row_index, self.indices.long())
         high = torch.maximum(self.row_index, self.indices.long())

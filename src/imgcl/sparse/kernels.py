@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from imgcl.sparse.threads import threaded
+
 # splitmix64, the finaliser used as a counter-based random number: no state, any order, any device.
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
@@ -69,7 +71,7 @@ def _add4(
         out[k] += va * a[k] + vb * b[k] + vc * c[k] + vd * d[k]
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath=True)
+@threaded(fastmath=True)
 def product(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -151,7 +153,7 @@ def product(
                     target[k] *= factor
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@threaded()
 def keep_edges(
     indptr: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any], drop: NDArray[Any], seed: np.uint64, parts: int
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
@@ -185,9 +187,9 @@ def keep_edges(
     return kept_indptr, kept_indices, kept_weights
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@threaded()
 def take_rows(
-    indptr: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any], rows: NDArray[Any]
+    indptr: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any], rows: NDArray[Any], parts: int
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
     """The CSR of the given rows."""
     taken_indptr = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -195,16 +197,17 @@ def take_rows(
         taken_indptr[r + 1] = taken_indptr[r] + indptr[rows[r] + 1] - indptr[rows[r]]
     taken_indices = np.empty(taken_indptr[len(rows)], dtype=indices.dtype)
     taken_weights = np.empty(taken_indptr[len(rows)] if len(weights) > 0 else 0, dtype=weights.dtype)
-    for r in prange(len(rows)):
-        begin, length = indptr[rows[r]], taken_indptr[r + 1] - taken_indptr[r]
-        for offset in range(length):
-            taken_indices[taken_indptr[r] + offset] = indices[begin + offset]
-            if len(weights) > 0:
-                taken_weights[taken_indptr[r] + offset] = weights[begin + offset]
+    for part in prange(parts):
+        for r in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
+            begin, length = indptr[rows[r]], taken_indptr[r + 1] - taken_indptr[r]
+            for offset in range(length):
+                taken_indices[taken_indptr[r] + offset] = indices[begin + offset]
+                if len(weights) > 0:
+                    taken_weights[taken_indptr[r] + offset] = weights[begin + offset]
     return taken_indptr, taken_indices, taken_weights
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@threaded()
 def take_columns(
     indptr: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any], position: NDArray[Any], parts: int
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:

@@ -1,7 +1,7 @@
 """Message passing as a linear operator with its own backward.
 
-``Operator`` is ``diag(left) (A + loop I) diag(right)`` for a CSR matrix A. Its backward is the transposed operator, which
-for a symmetric A is the same matrix with the scales exchanged: nothing is sorted, gathered or scattered.
+``Operator`` is ``diag(left) (A + loop I) diag(right)`` for a CSR matrix A. Its backward is the transposed operator, which for
+a symmetric A is the same matrix with the scales exchanged: nothing is sorted, gathered or scattered.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from imgcl.sparse import kernels
 from imgcl.sparse.csr import CSR
+from imgcl.sparse.threads import threads_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,7 @@ def _product_numba(
         out.view(-1).numpy(),
         width,
         width,
-        torch.get_num_threads(),
+        threads_for((matrix.n_entries + matrix.n_rows) * width),
     )
     return out
 

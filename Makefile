@@ -1,0 +1,42 @@
+# `make demo` and `make test` do all set-up on a fresh machine that has Python 3.11 (or newer) and make.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+FAST := not slow and not browser and not network and not distributed
+# One thread per test worker: two pools on two cores only get in each other's way.
+TEST_ENV := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=2
+
+.PHONY: demo test test-slow lint format bench clean
+
+demo: $(STAMP)
+	$(BIN)/imgcl demo
+
+test: $(STAMP)
+	$(TEST_ENV) $(BIN)/pytest -n 2 -m "$(FAST)"
+
+test-slow: $(STAMP)
+	$(TEST_ENV) $(BIN)/pytest -n 2 -m "slow"
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)
+	for file in benchmarks/epoch.py benchmarks/clustering.py benchmarks/pagerank.py benchmarks/probe.py benchmarks/walks.py; do \
+		$(BIN)/python $$file || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $(STAMP)

@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+import torch
+
+from imgcl.balance import BalanceSettings
+from imgcl.errors import InputError, TrainingError
+from imgcl.graph import Graph
+from imgcl.train import RunConfig, Trainer, TrainingSettings
+
+
+def config(**changes):
+    training = TrainingSettings(**{"epochs": 12, "lr": 0.01, **changes.pop("training", {})})
+    return RunConfig(**{"method_settings": {"dim": 8}, "training": training, "balance": BalanceSettings(), **changes})
+
+
+def test_loss_falls_and_selection_is_recorded(small_graph):
+    trainer = Trainer(config(training={"epochs": 40}), small_graph, diagnose=True)
+    trainer.train()
+    assert np.mean(trainer.losses[-5:]) < 0.9 * np.mean(trainer.losses[:5])
+    labellings = trainer.history()["labellings"]
+    assert [entry["epoch"] for entry in labellings] == list(range(0, 40, 5))
+    assert {entry["selected"] for entry in labellings} == {round(0.1 * small_graph.n_nodes)}
+    assert all(entry["ari"] is not None for entry in labellings)
+
+
+def test_the_number_of_classes_is_the_default_number_of_clusters(small_graph):
+    trainer = Trainer(config(), small_graph)
+    assert trainer.selector.n_clusters == 3
+
+
+def test_same_seed_same_bits_and_another_seed_others(small_graph):
+    runs = []
+    for seed in (1, 1, 2):
+        trainer = Trainer(config(seed=seed), small_graph)
+        trainer.train()
+        runs.append(trainer.embed())
+    assert np.array_equal(runs[0], runs[1])
+    assert not np.allclose(runs[0], runs[2])
+
+
+def test_training_leaves_torchs_global_generator_alone(small_graph):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    trainer = Trainer(config(), small_graph)
+    trainer.train()
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_labels_do_not_influence_training(small_graph):
+    rng = np.random.default_rng(0)
+    shuffled = small_graph.with_labels(rng.permutation(small_graph.y))
+    embeddings = []
+    for graph in (small_graph, shuffled):
+        trainer = Trainer(config(), graph)
+        trainer.train()
+        embeddings.append(trainer.embed())
+    assert np.array_equal(*embeddings)
+
+
+@pytest.mark.parametrize("stop_at", [1, 5, 11])
+def test_resume_continues_bit_for_bit(small_graph, tmp_path, stop_at):
+    whole = Trainer(config(), small_graph)
+    whole.train()
+    first = Trainer(config(), small_graph)
+    for _ in range(stop_at):
+        first.step()
+    first.checkpoint().save(tmp_path / "c.safetensors")
+    from imgcl.train.checkpoint import Checkpoint
+
+    second = Trainer(config(), small_graph)
+    second.restore(Checkpoint.load(tmp_path / "c.safetensors"))
+    second.train()
+    assert np.array_equal(whole.embed(), second.embed())
+    assert whole.history() == second.history()
+
+
+def test_patience_stops_and_goes_back_to_the_best_epoch(small_graph):
+    trainer = Trainer(config(training={"epochs": 200, "lr": 0.05, "patience": 3, "schedule": "constant"}), small_graph)
+    trainer.train()
+    assert trainer.epoch < 200
+    best = int(np.argmin(trainer.losses))
+    assert trainer.epoch - 1 - best == 3
+
+
+def test_other_graph_is_embedded_and_wrong_width_refused(small_graph):
+    trainer = Trainer(config(), small_graph)
+    trainer.train()
+    part = small_graph.subgraph(np.arange(100))
+    assert trainer.embed(part).shape == (100, 8)
+    with pytest.raises(InputError, match="has 2 features, the encoder was trained on 16"):
+        trainer.embed(Graph.from_edges([[0], [1]], np.eye(2)))
+
+
+def test_a_loss_that_is_not_finite_stops_with_the_epoch(small_graph, monkeypatch):
+    trainer = Trainer(config(), small_graph)
+    trainer.step()
+    monkeypatch.setattr(trainer.method, "loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
+    with pytest.raises(TrainingError, match="the loss is nan at epoch 1"):
+        trainer.step()
+
+
+def test_given_clusters_need_labels_everywhere(small_graph):
+    y = small_graph.y.copy()
+    y[4] = -1
+    with pytest.raises(InputError, match="needs a label for every node"):
+        Trainer(config(balance=BalanceSettings(clusters="given")), small_graph.with_labels(y))
