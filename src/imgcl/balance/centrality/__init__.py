@@ -11,12 +11,25 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imgcl.balance.centrality.betweenness import betweenness
 from imgcl.balance.centrality.local import core, degree, none
 from imgcl.balance.centrality.pagerank import pagerank
+from imgcl.balance.centrality.spectral import eigenvector, katz
 from imgcl.errors import InputError
 from imgcl.graph import Graph
 
-__all__ = ["CENTRALITIES", "Centrality", "centrality", "core", "degree", "none", "pagerank"]
+__all__ = [
+    "CENTRALITIES",
+    "Centrality",
+    "betweenness",
+    "centrality",
+    "core",
+    "degree",
+    "eigenvector",
+    "katz",
+    "none",
+    "pagerank",
+]
 
 
 class Centrality(Protocol):
@@ -28,7 +41,10 @@ class Centrality(Protocol):
 CENTRALITIES: dict[str, Centrality] = {
     "pagerank": pagerank,
     "degree": degree,
+    "eigenvector": eigenvector,
+    "katz": katz,
     "core": core,
+    "betweenness": betweenness,
     "none": none,
 }
 

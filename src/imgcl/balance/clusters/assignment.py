@@ -207,7 +207,7 @@ def _cheap_moves(
 
 @njit(cache=True, nogil=True)
 def _price_limits(cost: NDArray[Any], labels: Int, sizes: Int, target: int, units: int) -> NDArray[np.float64]:
-    """For each cluster a price that more than ``units`` of its moves to ``target`` cost at most, by a sample of them."""
+    """For each cluster a price that more than ``units`` of its moves to ``target`` cost at most, by a sample."""
     k = len(sizes)
     limit = np.full(k, np.inf)
     sample, seen, taken = np.empty((k, 2 * LOOK_AT)), np.zeros(k, np.int64), np.zeros(k, np.int64)

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from imgcl import seeding
 from imgcl.balance.clusters.assignment import assign
-from imgcl.balance.clusters.lloyd import ClusterSums, centroid_costs, spread
+from imgcl.balance.clusters.lloyd import ClusterSums, centroid_costs, row_norms
 from imgcl.balance.clusters.minibatch import mini_batch_centroids
-from imgcl.balance.clusters.points import Points, as_points
+from imgcl.balance.clusters.points import Points, as_points, dense
 from imgcl.balance.clusters.start import plus_plus
 from imgcl.errors import InputError
 
 FAR_OFF = 100.0  # squared distance of the mean from the origin, in variances, from which on rows are centred first
+LOOK_AT = 4096  # rows from which the data's mean and variance are estimated
 MINI_BATCH_ABOVE = 1 << 18  # rows from which on mini-batches do the work
 FULL_PASSES = 3  # iterations over all rows that follow the mini-batches
 
@@ -75,11 +76,13 @@ def kmeans(
     n = rows.shape[0]
     if not 1 <= n_clusters <= n:
         raise InputError(f"cannot make {n_clusters} clusters of {n} rows: choose 1 <= n_clusters <= {n}")
-    mean, squares = spread(rows)
-    offset = np.zeros_like(mean)
-    if isinstance(rows, np.ndarray) and n * float(mean @ mean) > FAR_OFF * squares:
-        offset = mean  # far from the origin float32 distances lose their digits
-        rows = (rows - offset).astype(np.float32)
+    some = dense(rows, slice(None, None, max(1, n // LOOK_AT)))
+    offset, variance = some.mean(axis=0, dtype=np.float64), float(some.var(axis=0, dtype=np.float64).mean())
+    if isinstance(rows, np.ndarray) and (offset**2).mean() > FAR_OFF * variance:
+        rows = (rows - offset).astype(np.float32)  # far from the origin float32 distances lose their digits
+    else:
+        offset[:] = 0.0
+    squares = float(row_norms(rows).sum(dtype=np.float64))
     if start is None:
         centroids = plus_plus(rows, n_clusters, seeding.generator(seed, "k-means++"))
     else:
@@ -96,12 +99,11 @@ def kmeans(
         elif not sums.relabel(labels):
             break
         before, centroids = centroids, sums.means()
-        if ((centroids - before) ** 2).sum() <= tolerance * squares / (n * rows.shape[1]):
+        if ((centroids - before) ** 2).sum() <= tolerance * variance:
             break
     if sums is None:
         raise InputError(f"max_iterations is {max_iterations}: at least one is needed to make labels")
-    total = squares + n * float((mean - offset) @ (mean - offset))
-    inertia = max(0.0, total - float(sums.sizes @ (centroids**2).sum(axis=1)))
+    inertia = max(0.0, squares - float(sums.sizes @ (centroids**2).sum(axis=1)))
     return KMeans(sums.labels, (centroids + offset).astype(np.float32), inertia, iteration)
 
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from imgcl.balance.clusters.points import Points, blocks, dense
+from imgcl.balance.clusters.kernels import block_costs, move_rows, squared_norms
+from imgcl.balance.clusters.points import Points, dense, each_block
 from imgcl.errors import InputError
 
 Labels = NDArray[np.int64]
+MOVED_TOGETHER = 1 << 13  # rows that are copied at once when they change cluster
 
 
-def centroid_costs(points: Points, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
+def centroid_costs(points: Points, centroids: NDArray[np.floating]) -> NDArray[np.float32]:
     """Squared distances to the centroids, (N, K), less each row's own squared norm, which no comparison needs."""
-    centres = torch.from_numpy(centroids.astype(np.float32))
-    norms = torch.from_numpy((centroids**2).sum(axis=1).astype(np.float32))
-    cost = torch.empty(points.shape[0], len(centroids))
-    for rows, block in blocks(points):
-        torch.addmm(norms, block, centres.T, alpha=-2, out=cost[rows])
-    return np.asarray(cost.numpy())
+    cost = np.empty((points.shape[0], len(centroids)), dtype=np.float32)
+    centres = np.ascontiguousarray(centroids, dtype=np.float32)
+    norms = (centroids.astype(np.float64) ** 2).sum(axis=1).astype(np.float32)
+    each_block(points, lambda rows, block: block_costs(block, centres, norms, cost[rows]))
+    return cost
 
 
 class ClusterSums:
@@ -35,46 +35,37 @@ class ClusterSums:
     """
 
     def __init__(self, points: Points, labels: Labels, n_clusters: int) -> None:
-        self._points, self.labels = points, labels
-        self._sums = torch.zeros(n_clusters, points.shape[1], dtype=torch.float64)
-        self.sizes = np.bincount(labels, minlength=n_clusters)
-        for rows, block in blocks(points):
-            self._sums += _membership(labels[rows], n_clusters) @ block
+        self._points, self.labels = points, np.full(len(labels), -1)
+        self._sums = np.zeros((n_clusters, points.shape[1]))
+        self.relabel(labels)
 
     def relabel(self, labels: Labels) -> int:
         """Take over other labels; returns how many rows changed."""
         changed = np.flatnonzero(labels != self.labels)
-        k = len(self._sums)
-        step = max(1, len(self.labels) // 16)  # bounds the copy of changed rows
-        for begin in range(0, len(changed), step):
-            rows = changed[begin : begin + step]
-            moves = _membership(labels[rows], k) - _membership(self.labels[rows], k)
-            self._sums += moves @ dense(self._points, rows)
-        self.labels, self.sizes = labels, np.bincount(labels, minlength=k)
+        for begin in range(0, len(changed), MOVED_TOGETHER):
+            part = slice(begin, begin + MOVED_TOGETHER)
+            rows = part if len(changed) == len(labels) else changed[part]  # a slice of the points is no copy
+            move_rows(dense(self._points, rows), self.labels[rows], labels[rows], self._sums)
+        self.labels, self.sizes = labels, np.bincount(labels, minlength=len(self._sums))
         return len(changed)
 
     def means(self) -> NDArray[np.float64]:
         """Mean of each cluster's rows, (K, D); 0 for a cluster without rows."""
-        return np.asarray(self._sums.numpy() / np.maximum(self.sizes, 1)[:, None])
+        return np.asarray(self._sums / np.maximum(self.sizes, 1)[:, None])
 
 
-def _membership(labels: Labels, n_clusters: int) -> torch.Tensor:
-    """Indicator matrix (K, rows): a product with it is several times faster than adding rows one by one."""
-    return torch.zeros(n_clusters, len(labels)).scatter_(0, torch.from_numpy(labels)[None], 1.0)
+def row_norms(points: Points) -> NDArray[np.float32]:
+    """Squared norm of each row; refuses rows that are not finite."""
+    norms = np.empty(points.shape[0], dtype=np.float32)
 
+    def fill(rows: slice, block: NDArray[np.float32]) -> None:
+        norms[rows] = squared_norms(block)
 
-def spread(points: Points) -> tuple[NDArray[np.float64], float]:
-    """Mean of the rows, and the sum of their squared distances from it; refuses rows that are not finite."""
-    n = points.shape[0]
-    mean, squares = np.zeros(points.shape[1]), 0.0
-    for _, block in blocks(points):
-        mean += (torch.ones(len(block)) @ block).numpy()
-        squares += float(torch.linalg.vector_norm(block, dim=1).double().square().sum())
-    if not np.isfinite(squares):
-        bad = sum(int((~torch.isfinite(block)).sum()) for _, block in blocks(points))
+    each_block(points, fill)
+    bad = np.flatnonzero(~np.isfinite(norms))
+    if len(bad):
         raise InputError(
-            f"{bad} of {n} x {points.shape[1]} values to cluster are not finite: the encoder has diverged, "
-            "or data are missing"
+            f"{len(bad)} of {len(norms)} rows to cluster are not finite, first row {bad[0]}: "
+            "the encoder has diverged, or data are missing"
         )
-    mean /= n
-    return mean, max(0.0, squares - n * float(mean @ mean))
+    return norms

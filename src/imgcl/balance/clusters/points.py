@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
+from numpy.typing import NDArray
 
 from imgcl.errors import InputError
 
 Points = np.ndarray | sp.csr_array
-BLOCK_VALUES = 1 << 21  # values of one dense block: 8 MB of float32
+BLOCK_VALUES = 1 << 20  # values of one dense block: 4 MB of float32
 
 
 def as_points(rows: Any, what: str = "points") -> Points:
@@ -33,18 +35,24 @@ def as_points(rows: Any, what: str = "points") -> Points:
     return points
 
 
-def blocks(points: Points) -> Iterator[tuple[slice, torch.Tensor]]:
-    """The rows as dense float32 blocks; a dense float32 array is not copied."""
-    step = max(1, BLOCK_VALUES // points.shape[1])
-    for begin in range(0, points.shape[0], step):
-        rows = slice(begin, min(begin + step, points.shape[0]))
-        yield rows, dense(points, rows)
+def each_block(points: Points, work: Callable[[slice, NDArray[np.float32]], None]) -> None:
+    """Call ``work(rows, block)`` for all rows as dense float32 blocks, on as many threads as torch may use.
+
+    A dense float32 array is not copied. Blocks must not write to the same place.
+    """
+    n, step = points.shape[0], max(1, BLOCK_VALUES // points.shape[1])
+    slices = [slice(begin, min(begin + step, n)) for begin in range(0, n, step)]
+    threads = min(len(slices), torch.get_num_threads())
+    if threads == 1:
+        for rows in slices:
+            work(rows, dense(points, rows))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(lambda rows: work(rows, dense(points, rows)), rows) for rows in slices]:
+            done.result()
 
 
-def dense(points: Points, rows: Any) -> torch.Tensor:
-    """The rows ``rows`` (a slice or an index array) as a dense float32 tensor."""
+def dense(points: Points, rows: Any) -> NDArray[np.float32]:
+    """The rows ``rows`` (a slice or an index array) as a dense float32 array."""
     part = points[rows]
-    if isinstance(part, sp.csr_array):
-        part = part.toarray()
-    # torch warns about read-only memory although nothing here writes, so such rows are copied
-    return torch.from_numpy(np.require(part, dtype=np.float32, requirements=["C", "W"]))
+    return np.ascontiguousarray(part.toarray() if isinstance(part, sp.csr_array) else part, dtype=np.float32)

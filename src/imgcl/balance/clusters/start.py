@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from imgcl.balance.clusters.points import Points, blocks, dense
+from imgcl.balance.clusters.lloyd import centroid_costs, row_norms
+from imgcl.balance.clusters.points import Points, dense
 
 SAMPLE = 1 << 13  # rows that k-means++ looks at; more do not make a better start
 
@@ -28,7 +28,7 @@ def plus_plus(points: Points, n_clusters: int, generator: np.random.Generator) -
     if points.shape[0] > size:
         points = points[np.sort(generator.choice(points.shape[0], size, replace=False))]
     n = points.shape[0]
-    norms = np.concatenate([block.square().sum(1).numpy() for _, block in blocks(points)])
+    norms = row_norms(points)
     chosen = [int(generator.integers(n))]
     nearest = _squared_distances(points, norms, np.array(chosen))[:, 0]
     while len(chosen) < n_clusters:
@@ -40,14 +40,12 @@ def plus_plus(points: Points, n_clusters: int, generator: np.random.Generator) -
         best = int(closer.sum(axis=0, dtype=np.float64).argmin())
         chosen.append(int(picks[best]))
         nearest = closer[:, best]
-    return dense(points, np.array(chosen)).numpy().astype(np.float64)
+    return dense(points, np.array(chosen)).astype(np.float64)
 
 
 def _squared_distances(points: Points, norms: NDArray[np.float32], picks: NDArray[np.int64]) -> NDArray[np.float32]:
-    centres = dense(points, picks)
-    result = np.empty((points.shape[0], len(picks)), dtype=np.float32)
-    for rows, block in blocks(points):
-        torch.addmm(torch.from_numpy(norms[picks]), block, centres.T, alpha=-2, out=torch.from_numpy(result[rows]))
-    np.maximum(result + norms[:, None], 0.0, out=result)
-    result[picks, np.arange(len(picks))] = 0.0
-    return result
+    distances = centroid_costs(points, dense(points, picks))
+    distances += norms[:, None]
+    np.maximum(distances, 0.0, out=distances)
+    distances[picks, np.arange(len(picks))] = 0.0
+    return distances
