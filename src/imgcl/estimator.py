@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from imgcl.balance import BalanceSettings
 from imgcl.data import load_graph
 from imgcl.presets import find_preset
-from imgcl.train.settings import RunConfig, apply_overrides
+from imgcl.train.settings import RunConfig, ScopeSettings, apply_overrides
 from imgcl.train.trainer import Trainer
 
 IMGCL = "imgcl"  # balance="imgcl": the paper's method with its defaults
@@ -26,8 +26,8 @@ class ImGCL(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         method: name of the base method.
-        n_clusters: number of pseudo-classes K; by default the number of classes of the graph's labels (only their number is
-            used), or ``"auto"`` when it has none.
+        n_clusters: number of pseudo-classes K; by default the number of classes of the graph's labels (only their
+            number is used), or ``"auto"`` when it has none.
         balance: ``"imgcl"`` for the paper's selection, ``None`` for the plain method, or settings: a
             ``BalanceSettings``, a mapping, or a string such as ``"clusters=kmeans,centrality=none"``.
         preset: ``"fast"`` or ``"paper"``, see ``imgcl presets``.
@@ -110,6 +110,7 @@ def make_config(
     balance: Balance = IMGCL,
     n_clusters: int | str | None = None,
     overrides: Mapping[str, Any] | None = None,
+    scope: ScopeSettings | None = None,
     seed: int = 0,
     device: str = "auto",
 ) -> RunConfig:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from imgcl.errors import RunError
+from imgcl.errors import InputError, RunError
 from imgcl.graph import Graph
+from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
 from imgcl.train import EpochReport, Run, RunConfig, Trainer
 
 
@@ -37,15 +38,27 @@ def pretrain(
         check_same(run, graph, config)
         if run.finished:
             return run
-    trainer = Trainer(config, graph, diagnose=diagnose)
+    scoped = scoped_graph(graph, config)
+    trainer = Trainer(config, graph if scoped is None else scoped.pretrain, diagnose=diagnose)
     if continued:
         if run.has_checkpoint:
             trainer.restore(run.checkpoint())
     else:
-        run = Run.start(out, config, graph, source=source or graph.name)
+        run = Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
     run.train(trainer, on_epoch)
-    run.finish(trainer.embed())
+    run.finish(trainer.embed(None if scoped is None else scoped.embed))
     return run
+
+
+def scoped_graph(graph: Graph, config: RunConfig) -> ScopedGraph | None:
+    """What to pre-train on and what to embed when the imbalance reaches into the graph; ``None``: the graph itself."""
+    scope = config.scope
+    if scope.scope == "train":
+        return None
+    if graph.y is None:
+        raise InputError(f"scope {scope.scope} thins classes: the graph needs labels")
+    split = make_splits(graph.y, scope.imbalance, splits=scope.split + 1, random_state=config.seed)[scope.split]
+    return apply_scope(graph, split, scope.scope, random_state=config.seed)
 
 
 def check_same(run: Run, graph: Graph, config: RunConfig) -> None:

@@ -5,8 +5,9 @@ import pytest
 
 from imgcl.balance import BalanceSettings
 from imgcl.errors import RunError
+from imgcl.imbalance import make_splits
 from imgcl.pretrain import pretrain
-from imgcl.train import Run, RunConfig, Trainer, TrainingSettings
+from imgcl.train import Run, RunConfig, ScopeSettings, Trainer, TrainingSettings
 
 CONFIG = RunConfig(
     method_settings={"dim": 4},
@@ -84,3 +85,18 @@ def test_a_graph_without_labels_cannot_be_evaluated(small_graph, tmp_path):
     run = pretrain(small_graph.with_labels(None), CONFIG.model_copy(update={"balance": None}), tmp_path / "run")
     with pytest.raises(RunError, match="has no labels"):
         _ = run.labels
+
+
+@pytest.mark.parametrize("scope", ["graph", "inductive"])
+def test_a_scope_ties_the_run_to_its_split(small_graph, tmp_path, scope):
+    config = CONFIG.model_copy(update={"scope": ScopeSettings(scope=scope, imbalance="exp:10", split=1)})
+    run = pretrain(small_graph, config, tmp_path / "run")
+    split = make_splits(small_graph.y, "exp:10", splits=2, random_state=CONFIG.seed)[1]
+    assert len(run.embedding) == len(run.labels)
+    if scope == "inductive":
+        assert len(run.embedding) == small_graph.n_nodes
+        assert run.split.test.tolist() == split.test.tolist()
+    else:
+        assert len(run.embedding) < small_graph.n_nodes
+    assert np.array_equal(run.labels[run.split.test], small_graph.y[split.test])
+    assert np.array_equal(run.labels[run.split.train], small_graph.y[split.train])

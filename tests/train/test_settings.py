@@ -25,5 +25,5 @@ def test_bad_settings_say_which_and_why(overrides, message):
 
 
 def test_unknown_method_lists_the_known_ones():
-    with pytest.raises(InputError, match="unknown method 'gpt': choose one of .*gbt"):
+    with pytest.raises(InputError, match=r"unknown method 'gpt': choose one of .*gbt"):
         RunConfig(method="gpt").build_settings()

@@ -23,6 +23,11 @@ def pretrain(
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Number of epochs (default: the preset's).")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Another setting, key=value; repeatable.")] = None,
+    scope: Annotated[
+        str, typer.Option(help="What the imbalance thins: train (labels only), graph, inductive.")
+    ] = "train",
+    imbalance: Annotated[str, typer.Option(help="Law of the classes, for --scope graph and inductive.")] = "exp:100",
+    split: Annotated[int, typer.Option(help="Number of the split, for --scope graph and inductive.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
@@ -43,12 +48,14 @@ def pretrain(
     from imgcl.data import load_graph
     from imgcl.estimator import make_config
     from imgcl.pretrain import pretrain as start
+    from imgcl.train.settings import ScopeSettings, validated
 
     if no_balance and balance != "imgcl":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
     overrides = key_values(settings or [])
     if epochs is not None:
         overrides["epochs"] = epochs
+    thinning = {"scope": scope, "imbalance": imbalance, "split": split}
     loaded = load_graph(graph, data_dir=data_dir)
     config = make_config(
         loaded.name,
@@ -57,6 +64,9 @@ def pretrain(
         balance=None if no_balance else balance,
         n_clusters=clusters,
         overrides=overrides,
+        scope=None
+        if scope == "train"
+        else validated(ScopeSettings, {"scope": scope, "imbalance": imbalance, "split": split}),
         seed=seed,
         device=device,
     )

@@ -1,8 +1,9 @@
 """Settings of the methods, as data: one TOML file per method and graph.
 
-A file has up to two tables. ``[paper]`` is the published setting; ``[fast]`` is ours: at most 500 epochs, chosen on validation
-accuracy only. Each says where it comes from: ``origin`` is ``official`` (the method's own repository), ``family`` (the
-same authors, or the same method on another graph) or ``ours``. ``default.toml`` serves every graph without a file.
+A file has up to two tables. ``[paper]`` is the published setting; ``[fast]`` is ours: at most 500 epochs, chosen on
+validation accuracy only. Each says where it comes from: ``origin`` is ``official`` (the method's own repository),
+``family`` (the same authors, or the same method on another graph) or ``ours``. ``default.toml`` serves every graph
+without a file.
 """
 
 from __future__ import annotations

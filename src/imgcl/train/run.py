@@ -7,6 +7,7 @@
 ``embedding.npy``      (N, d) float32; present once finished
 ``labels.npy``         the graph's labels, for evaluation without the graph
 ``names.json``         names of nodes and classes, where the graph has them
+``split-*.npy``        rows of train, val and test, when the scope ties the run to one split
 =====================  ==========================================================================
 """
 
@@ -28,10 +29,12 @@ from imgcl._version import __version__
 from imgcl.errors import RunError
 from imgcl.files import write_array, write_json
 from imgcl.graph import Graph
+from imgcl.imbalance import ScopedGraph, Split
 from imgcl.train.checkpoint import Checkpoint
 from imgcl.train.settings import RunConfig
 from imgcl.train.trainer import EpochReport, Trainer
 
+SPLIT_PARTS = ("train", "val", "test")
 RECORDED_PACKAGES = ("torch", "numpy", "scipy", "numba", "scikit-learn", "torch_geometric")
 
 
@@ -49,21 +52,26 @@ class Run:
 
     @classmethod
     def start(
-        cls, path: str | Path, config: RunConfig, graph: Graph, *, source: str, setting: dict[str, Any] | None = None
+        cls, path: str | Path, config: RunConfig, graph: Graph, *, source: str, embedded: ScopedGraph | None = None
     ) -> Run:
         """Create a run directory for a graph.
 
         Args:
             path: of the directory; it must not hold a run yet.
             config: of the run.
-            graph: the graph whose nodes the embedding will have.
+            graph: the graph as it was given.
             source: what the user called the graph, so that it can be loaded again.
-            setting: the imbalance setting, when the pre-training graph is not the whole graph.
+            embedded: what is embedded and evaluated, when the scope makes that another graph or fixes the split.
         """
         run = cls(path)
+        facts = {"name": graph.name, "source": source, "fingerprint": graph.fingerprint}
         if run.exists:
             raise RunError(f"{run.path} already holds a run: use --resume to continue it, or another --out")
         run.path.mkdir(parents=True, exist_ok=True)
+        if embedded is not None:
+            graph, split = embedded.embed, embedded.embed_split
+            for part in SPLIT_PARTS:
+                write_array(run.path / f"split-{part}.npy", getattr(split, part))
         if graph.y is not None:
             write_array(run.path / "labels.npy", graph.y)
         names = {"nodes": graph.node_names, "classes": graph.class_names}
@@ -73,8 +81,7 @@ class Run:
             run.path / "config.json",
             {
                 "config": config.model_dump(mode="json"),
-                "graph": {"name": graph.name, "source": source, "fingerprint": graph.fingerprint},
-                "setting": setting,
+                "graph": facts,
                 "versions": versions(),
                 "threads": torch.get_num_threads(),
             },
@@ -137,6 +144,14 @@ class Run:
         if self.exists and not (self.path / "labels.npy").exists():
             raise RunError(f"the graph of {self.path} has no labels: evaluation needs some")
         return self._read_array("labels.npy")
+
+    @property
+    def split(self) -> Split | None:
+        """The split that the run was made for; ``None``: it serves any split."""
+        if self.config.scope.scope == "train":
+            return None
+        train, val, test = (self._read_array(f"split-{part}.npy") for part in SPLIT_PARTS)
+        return Split(train, val, test)
 
     @property
     def node_names(self) -> list[str] | None:

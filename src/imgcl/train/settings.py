@@ -30,6 +30,16 @@ class TrainingSettings(BaseModel):
     checkpoint_every: int = Field(50, ge=1, description="epochs between two checkpoints of a run directory")
 
 
+class ScopeSettings(BaseModel):
+    """How far the imbalance of the labels reaches into the graph that pre-training sees."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scope: Literal["train", "graph", "inductive"] = Field("train", description="see imgcl.imbalance.scopes")
+    imbalance: str = Field("natural", description="law of the classes; read when the scope is not train")
+    split: int = Field(0, ge=0, description="number of the split that says who is validation and test")
+
+
 class RunConfig(BaseModel):
     """A pre-training run: method, training, balance and seed."""
 
@@ -39,6 +49,7 @@ class RunConfig(BaseModel):
     method_settings: dict[str, Any] = Field(default_factory=dict)
     training: TrainingSettings = Field(default_factory=TrainingSettings)
     balance: BalanceSettings | None = None
+    scope: ScopeSettings = Field(default_factory=ScopeSettings)
     seed: int = 0
     device: str = "auto"
     preset: str | None = None
