@@ -64,9 +64,7 @@ def pretrain(
         balance=None if no_balance else balance,
         n_clusters=clusters,
         overrides=overrides,
-        scope=None
-        if scope == "train"
-        else validated(ScopeSettings, {"scope": scope, "imbalance": imbalance, "split": split}),
+        scope=None if scope == "train" else validated(ScopeSettings, thinning),
         seed=seed,
         device=device,
     )
