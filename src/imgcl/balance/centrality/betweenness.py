@@ -32,10 +32,7 @@ def betweenness(graph: Graph, *, seed: int = 0, sources: int = SOURCES, **_: obj
         [0.0, 2.0, 2.0, 0.0]
     """
     n = graph.n_nodes
-    if sources >= n:
-        chosen = np.arange(n)
-    else:
-        chosen = seeding.generator(seed, "betweenness").choice(n, sources, replace=False)
+    chosen = seeding.generator(seed, "betweenness").permutation(n)[:sources]
     total = _accumulate(graph.indptr, graph.indices, chosen)
     return np.asarray(total * (n / (2.0 * len(chosen))))
 

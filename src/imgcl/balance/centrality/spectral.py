@@ -39,7 +39,7 @@ def katz(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.floa
         >>> katz(pair, damping=0.5).round(6).tolist()
         [2.0, 2.0]
     """
-    value, _ = _leading(graph)
+    value = _leading(graph)[0]
     sigma = np.ones(graph.n_nodes)
     if value <= 0:
         return sigma

@@ -6,9 +6,11 @@ training changes are in :data:`ONE_STAGE` too: they are asked once.
 
 from imgcl.balance.clusters.assignment import assign
 from imgcl.balance.clusters.centroids import constrained, plain
+from imgcl.balance.clusters.communities import communities
 from imgcl.balance.clusters.given import given
 from imgcl.balance.clusters.kmeans import KMeans, kmeans
 from imgcl.balance.clusters.matching import match
+from imgcl.balance.clusters.mixture import gmm
 from imgcl.balance.clusters.points import as_points
 from imgcl.balance.clusters.task import Clusterer, ClusterTask
 
@@ -17,6 +19,8 @@ __all__ = ["CLUSTERERS", "ONE_STAGE", "ClusterTask", "Clusterer", "KMeans", "as_
 CLUSTERERS: dict[str, Clusterer] = {
     "constrained": constrained,
     "kmeans": plain,
+    "communities": communities,
+    "gmm": gmm,
     "given": given,
 }
 ONE_STAGE = {"communities", "given"}

@@ -18,7 +18,7 @@ def constrained(task: ClusterTask) -> Labels:
         task.n_clusters,
         min_size=task.min_size,
         max_size=task.max_size,
-        start=_warm_start(points, task),
+        start=warm_start(points, task),
         seed=task.seed,
     ).labels
 
@@ -26,10 +26,10 @@ def constrained(task: ClusterTask) -> Labels:
 def plain(task: ClusterTask) -> Labels:
     """k-means; every cluster keeps at least one row."""
     points = task.points()
-    return kmeans(points, task.n_clusters, start=_warm_start(points, task), seed=task.seed).labels
+    return kmeans(points, task.n_clusters, start=warm_start(points, task), seed=task.seed).labels
 
 
-def _warm_start(points: Points, task: ClusterTask) -> np.ndarray | None:
+def warm_start(points: Points, task: ClusterTask) -> np.ndarray | None:
     """Centroids of the previous labelling, taken among today's rows: the encoder has moved on since."""
     if task.previous is None:
         return None

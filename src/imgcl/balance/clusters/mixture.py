@@ -1,0 +1,54 @@
+"""Pseudo-labels by a Gaussian mixture: clusters may differ in size and spread."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+
+from imgcl import seeding
+from imgcl.balance.clusters.centroids import warm_start
+from imgcl.balance.clusters.kmeans import kmeans
+from imgcl.balance.clusters.points import dense, each_block
+from imgcl.balance.clusters.task import ClusterTask, Labels
+
+FIT_ROWS = 1 << 14  # rows the mixture is fitted on; all rows are labelled
+STEPS = 50
+LEAST_SPREAD = 1e-3  # of a component, in variances of the data: a component never shrinks to a point
+
+
+def gmm(task: ClusterTask) -> Labels:
+    """Most probable component of a mixture of Gaussians with diagonal covariances, begun at the k-means clusters.
+
+    A component may lose all its nodes: no minimum size is kept.
+    """
+    points = task.points()
+    start = kmeans(points, task.n_clusters, start=warm_start(points, task), seed=task.seed)
+    chosen = np.sort(seeding.generator(task.seed, "mixture").permutation(len(start.labels))[:FIT_ROWS])
+    rows, labels = dense(points, chosen).astype(np.float64), start.labels[chosen]
+    smallest = LEAST_SPREAD * rows.var(axis=0).mean() + np.finfo(np.float32).tiny
+    spread = np.full((task.n_clusters, rows.shape[1]), rows.var(axis=0) + smallest)
+    for k in np.unique(labels):
+        spread[k] = rows[labels == k].var(axis=0) + smallest
+    mixture = GaussianMixture(
+        task.n_clusters,
+        covariance_type="diag",
+        reg_covar=smallest,
+        max_iter=STEPS,
+        weights_init=np.bincount(start.labels, minlength=task.n_clusters) / len(start.labels),
+        means_init=start.centroids.astype(np.float64),
+        precisions_init=1.0 / spread,
+        random_state=task.seed % 2**32,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a few steps from k-means are what is wanted
+        mixture.fit(rows)
+    result = np.empty(len(start.labels), dtype=np.int64)
+
+    def label(part: slice, block: np.ndarray) -> None:
+        result[part] = mixture.predict(block)
+
+    each_block(points, label)
+    return result
