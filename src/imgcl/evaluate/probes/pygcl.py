@@ -1,0 +1,44 @@
+"""The evaluator of PyGCL: Adam on the unpenalised loss, and the step that was best on validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from imgcl.evaluate.regression import side_by_side, switch_off_absent
+from imgcl.evaluate.softmax import Problem, SoftmaxStack
+from imgcl.evaluate.tasks import Candidates
+
+STEPS = 5000
+LEARNING_RATE = 0.01
+EVERY = 20  # steps between two looks at validation
+
+
+def pygcl(problems: Sequence[Problem], start: Candidates | None = None) -> Candidates:
+    """Train every problem for 5000 full-batch steps of Adam (0.01); a candidate is what stands after every 20th step.
+
+    Problems with stages spend equally many steps in each; ``start`` is not used.
+    """
+    points = side_by_side(_train, problems)
+    coefficients = points.view(len(problems), points.shape[1], problems[0].n_classes, -1)
+    settings = [{"step": float(step)} for step in range(EVERY, STEPS + 1, EVERY)]
+    return Candidates(switch_off_absent(coefficients, problems), settings)
+
+
+def _train(problems: list[Problem]) -> Tensor:
+    stages = len(problems[0].weight)
+    everything = torch.arange(len(problems))
+    unpenalised = [float("inf")] * len(problems)
+    stacks = [SoftmaxStack(problems, range(len(problems)), unpenalised, stage) for stage in range(stages)]
+    dimension = problems[0].n_classes * (problems[0].x.shape[1] + 1)
+    points = torch.nn.Parameter(torch.zeros(len(problems), dimension))
+    adam = torch.optim.Adam([points], lr=LEARNING_RATE)
+    snapshots = []
+    for step in range(STEPS):
+        _, points.grad = stacks[step * stages // STEPS].objective(points.detach(), everything)
+        adam.step()
+        if (step + 1) % EVERY == 0:
+            snapshots.append(points.detach().clone())
+    return torch.stack(snapshots, dim=1)
