@@ -9,7 +9,9 @@ import typer
 
 from imgcl._version import __version__
 from imgcl.cli.console import err
+from imgcl.cli.demo import demo
 from imgcl.cli.embed import embed
+from imgcl.cli.evaluate import evaluate
 from imgcl.cli.graphs import datasets, info
 from imgcl.cli.presets import presets
 from imgcl.cli.pretrain import pretrain
@@ -40,7 +42,7 @@ def _main(
     pass
 
 
-for command in (datasets, info, pretrain, embed, presets):
+for command in (demo, datasets, info, presets, pretrain, embed, evaluate):
     app.command(context_settings={"help_option_names": ["-h", "--help"]})(command)
 
 

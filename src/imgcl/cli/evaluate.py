@@ -1,0 +1,56 @@
+"""``imgcl evaluate``: from a run directory to a tail-aware table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imgcl.cli.console import err, out
+from imgcl.errors import InputError
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    imbalance: Annotated[
+        str, typer.Option(help="Law of the training labels: natural, exp:r, pareto:a, step:r, or a list 5,3,1.")
+    ] = "exp:100",
+    classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs",
+    splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
+    probe: Annotated[str, typer.Option(help="How classifiers are fitted: batched, sklearn, pygcl.")] = "batched",
+    seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
+) -> None:
+    """Train linear classifiers on few, imbalanced labels and test them on balanced ones.
+
+    Examples:
+      imgcl evaluate runs/digits
+      imgcl evaluate runs/photo --imbalance exp:100 --classifier plain,reweight,pbs,logit-adjust
+      imgcl evaluate runs/photo --imbalance pareto:1 --splits 5 --json
+    """
+    from imgcl.evaluate import evaluate as run_evaluation
+    from imgcl.train import Run
+
+    stored = Run(run)
+    fixed = stored.split
+    if fixed is not None:
+        scope = stored.config.scope
+        err.print(f"{run} was pre-trained with scope {scope.scope}: evaluating its own split ({scope.imbalance})")
+    names = tuple(name.strip() for name in classifier.split(",") if name.strip())
+    if not names:
+        raise InputError("--classifier is empty: name at least one, for example --classifier plain,pbs")
+    result = run_evaluation(
+        stored.embedding,
+        stored.labels,
+        imbalance=imbalance,
+        classifier=names,
+        splits=splits if fixed is None else [fixed],
+        random_state=seed,
+        probe=probe,
+        class_names=stored.class_names,
+    )
+    if as_json:
+        print(result.to_json())
+    else:
+        out.print(str(result), highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,141 @@
+"""The real command line, in a process of its own."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+def imgcl(*arguments, cwd=None, code=0):
+    command = [sys.executable, "-m", "imgcl", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cli") / "run"
+    imgcl("pretrain", "digits", "--epochs", 20, "--set", "dim=16", "--out", path)
+    return path
+
+
+def test_evaluate_json_is_one_object_with_fractions(run):
+    done = imgcl("evaluate", run, "--imbalance", "exp:100", "--classifier", "plain,pbs", "--splits", 3, "--json")
+    result = json.loads(done.stdout)
+    for classifier in ("plain", "pbs"):
+        for metric in ("accuracy", "head", "middle", "tail", "macro_f1"):
+            entry = result[classifier][metric]
+            assert 0 <= entry["ci95"][0] <= entry["mean"] <= entry["ci95"][1] <= 1
+            assert entry["sd"] >= 0
+    assert result["plain"]["accuracy"]["mean"] > 0.6
+
+
+def test_evaluate_prints_a_table_and_is_the_same_twice(run):
+    first, second = (imgcl("evaluate", run, "--splits", 2).stdout for _ in range(2))
+    assert first == second
+    assert "plain" in first
+    assert "tail" in first
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz", "parquet", "csv"])
+def test_embed_writes_every_format(run, tmp_path, ending):
+    file = tmp_path / f"z.{ending}"
+    imgcl("embed", run, "--out", file)
+    stored = np.load(run / "embedding.npy")
+    if ending == "npy":
+        z = np.load(file)
+    elif ending == "npz":
+        z = np.load(file)["embedding"]
+    elif ending == "parquet":
+        import duckdb
+
+        z = duckdb.read_parquet(str(file)).df().drop(columns="node").to_numpy()
+    else:
+        z = pd.read_csv(file).drop(columns="node").to_numpy()
+    np.testing.assert_allclose(z, stored, rtol=1e-5)
+
+
+def test_info_datasets_presets_and_version():
+    facts = json.loads(imgcl("info", "digits", "--json").stdout)
+    assert facts["nodes"] == 1797
+    assert facts["classes"] == 10
+    assert "amazon-photo" in imgcl("datasets").stdout
+    assert "gbt/amazon-photo" in imgcl("presets", "gbt").stdout
+    shown = imgcl("presets", "gbt/amazon-photo/paper").stdout
+    assert "official" in shown
+    assert "4000" in shown.replace(",", "")
+    assert imgcl("--version").stdout.startswith("imgcl ")
+
+
+@pytest.mark.parametrize("command", ["demo", "datasets", "info", "presets", "pretrain", "embed", "evaluate"])
+def test_every_command_explains_itself_with_an_example(command):
+    assert f"imgcl {command}" in imgcl(command, "--help").stdout.split("Example", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("info", "amazon-foto"), "amazon-photo"),
+        (("info", "nowhere.npz"), "nowhere.npz"),
+        (("pretrain", "digits", "--method", "gpt", "--out", "r"), "unknown method 'gpt'"),
+        (("pretrain", "digits", "--preset", "slow", "--out", "r"), "unknown preset 'slow'"),
+        (("pretrain", "digits", "--set", "lr", "--out", "r"), "write key=value"),
+        (("pretrain", "digits", "--set", "lrr=1", "--out", "r"), "did you mean 'lr'"),
+        (("pretrain", "digits", "--balance", "centrality=fame", "--out", "r"), "unknown centrality 'fame'"),
+        (("pretrain", "digits", "--clusters", "0", "--out", "r"), "n_clusters"),
+        (("pretrain", "digits", "--no-balance", "--balance", "q=1", "--out", "r"), "contradict"),
+        (("pretrain", "digits", "--device", "abacus", "--out", "r"), "unknown device"),
+        (("pretrain", "digits", "--scope", "galaxy", "--out", "r"), "'train', 'graph' or 'inductive'"),
+        (("pretrain", "digits"), "--out"),
+        (("embed", "nowhere", "--out", "z.npy"), "nowhere is not a run directory"),
+        (("embed", "nowhere", "--out", "z.doc"), "must end in"),
+        (("evaluate", "nowhere"), "nowhere is not a run directory"),
+        (("presets", "gbt/amazon-photo/slow"), "there is no preset"),
+        (("frobnicate",), "No such command"),
+    ],
+)
+def test_a_mistake_is_one_clear_message_and_exit_code_2(tmp_path, arguments, message):
+    done = imgcl(*arguments, cwd=tmp_path, code=2)
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--imbalance", "exp:0.5"), "exp"),
+        (("--imbalance", "zipf:2"), "zipf"),
+        (("--classifier", "oracle"), "oracle"),
+        (("--probe", "laser"), "laser"),
+        (("--splits", "0"), "splits"),
+    ],
+)
+def test_mistakes_in_evaluate(run, option, message):
+    assert message in imgcl("evaluate", run, *option, code=2).stderr
+
+
+def test_a_finished_run_is_not_overwritten_but_resume_leaves_it(run):
+    before = (run / "embedding.npy").read_bytes()
+    arguments = ("pretrain", "digits", "--epochs", 20, "--set", "dim=16", "--out", run)
+    assert "--resume" in imgcl(*arguments, code=2).stderr
+    imgcl(*arguments, "--resume")
+    assert (run / "embedding.npy").read_bytes() == before
+
+
+def test_an_output_that_cannot_be_written_is_reported(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    done = imgcl("pretrain", "digits", "--epochs", 1, "--out", tmp_path / "file" / "run", code=1)
+    assert "error" in done.stderr
+
+
+def test_demo_prints_the_two_by_two():
+    done = imgcl("demo", "--epochs", 3, "--splits", 2, "--quiet")
+    assert done.stdout.count("GBT + ImGCL") == 2
+    assert "pre-training" in done.stdout
+    assert "Try next" in done.stdout
