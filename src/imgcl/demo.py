@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from imgcl.data import load_graph
+from imgcl.errors import InputError
 from imgcl.estimator import IMGCL, make_config
 from imgcl.evaluate import Effects, Estimate, EvaluationResult, attribution, combine, evaluate
 from imgcl.train import EpochReport, Trainer
 
 CLASSIFIERS = ("plain", "pbs")
+PLAIN, BALANCED = "GBT", "GBT + ImGCL"
 METRICS = ("accuracy", "head", "middle", "tail")
 IMBALANCE = "exp:100"
 
@@ -54,9 +56,11 @@ def run_demo(
         on_start: called with a title before each pre-training; returns what to call after each epoch.
     """
     loaded = load_graph(graph)
+    if loaded.y is None:
+        raise InputError(f"{graph} has no labels: the comparison needs some")
     overrides = {} if epochs is None else {"epochs": epochs}
     results = {}
-    for name, balance in (("GBT", None), ("GBT + ImGCL", IMGCL)):
+    for name, balance in ((PLAIN, None), (BALANCED, IMGCL)):
         parts = []
         for seed in range(seeds):
             config = make_config(loaded.name, balance=balance, overrides=overrides, seed=seed)
@@ -73,12 +77,12 @@ def run_demo(
                 )
             )
         results[name] = combine(parts)
-    return Demo(results, attribution(*results.values(), classifiers=CLASSIFIERS, metrics=METRICS))
+    effects = attribution(results[PLAIN], results[BALANCED], classifiers=CLASSIFIERS, metrics=METRICS)
+    return Demo(results, effects)
 
 
 def _moved(effect: Estimate) -> str:
-    low, high = effect.ci95
     points = f"{effect.points()} points"
-    if low <= 0 <= high:
+    if effect.mean is None or effect.ci95 is None or effect.ci95[0] <= 0 <= effect.ci95[1]:
         return f"made no clear difference ({points})"
     return f"{'raised' if effect.mean > 0 else 'lowered'} it by {points}"

@@ -61,7 +61,7 @@ def find_preset(method: str, graph: str, kind: str = "fast") -> Preset:
     found = {(preset.graph, preset.kind): preset for preset in list_presets(method)}
     for key in ((graph, kind), (DEFAULT, kind), (DEFAULT, "fast")):
         if key in found:
-            return found[key]  # type: ignore[index]
+            return found[key]
     raise InputError(f"method {method!r} has no preset")
 
 

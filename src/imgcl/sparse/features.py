@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from imgcl.graph import Features as GraphFeatures
+from imgcl.graph_checks import Features as GraphFeatures
 from imgcl.sparse.csr import CSR, _wrap_array
 from imgcl.sparse.operator import Operator
 
@@ -32,10 +32,6 @@ class DenseFeatures:
         joined = self.matrix @ torch.cat(list(weights), dim=1)
         return list(torch.split(joined, [weight.shape[1] for weight in weights], dim=1))
 
-    def permute(self, order: Tensor) -> DenseFeatures:
-        """The rows in another order (DGI's corruption)."""
-        return DenseFeatures(self.matrix[order])
-
     def to_dense(self) -> Tensor:
         return self.matrix
 
@@ -53,20 +49,6 @@ class SparseFeatures:
     def products(self, weights: Sequence[Tensor]) -> list[Tensor]:
         """``X @ W`` for every W, each touching only the entries that are not zero."""
         return [self.operator @ weight for weight in weights]
-
-    def permute(self, order: Tensor) -> SparseFeatures:
-        """The rows in another order (DGI's corruption)."""
-        matrix = self.operator.matrix.take_rows(order)
-        inverse = torch.empty_like(order)
-        inverse[order] = torch.arange(len(order), device=order.device)
-        flipped = self.operator.transposed
-        transposed = CSR(
-            flipped.indptr,
-            inverse[flipped.indices.long()].to(flipped.indices.dtype),
-            flipped.weights,
-            flipped.n_columns,
-        )
-        return SparseFeatures(Operator(matrix, transposed))
 
     def to_dense(self) -> Tensor:
         return torch.from_numpy(self.operator.matrix.to_scipy().toarray()).to(self.operator.matrix.device)

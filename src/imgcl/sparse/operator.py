@@ -1,11 +1,12 @@
 """Message passing as a linear operator with its own backward.
 
-``Operator`` is ``diag(left) (A + loop I) diag(right)`` for a CSR matrix A. Its backward is the transposed operator, which for
-a symmetric A is the same matrix with the scales exchanged: nothing is sorted, gathered or scattered.
+``Operator`` is ``diag(left) (A + loop I) diag(right)`` for a CSR matrix A. Its backward is the transposed operator,
+which for a symmetric A is the same matrix with the scales exchanged: nothing is sorted, gathered or scattered.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,7 +45,7 @@ class Operator:
         return replace(self, matrix=self.transposed, transposed=self.matrix, left=self.right, right=self.left)
 
     def select(self, rows: Tensor) -> Operator:
-        """The operator that computes only these output rows; A must be symmetric."""
+        """The operator that computes only these (distinct) output rows; A must be symmetric."""
         position = torch.full((self.matrix.n_columns,), -1, dtype=torch.int32, device=self.matrix.device)
         position[rows] = torch.arange(len(rows), dtype=torch.int32, device=self.matrix.device)
         return Operator(
@@ -151,13 +152,15 @@ def _product_torch(
     dtype = source.dtype
     weights = torch.ones(matrix.n_entries, device=matrix.device) if matrix.weights is None else matrix.weights
     scaled = source if right is None else source * right.to(dtype).unsqueeze(1)
-    sparse = torch.sparse_csr_tensor(
-        matrix.indptr,
-        matrix.indices.long(),
-        weights.to(dtype),
-        size=(matrix.n_rows, matrix.n_columns),
-        check_invariants=False,
-    )
+    with warnings.catch_warnings():  # torch announces its CSR layout as beta, once per process
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        sparse = torch.sparse_csr_tensor(
+            matrix.indptr,
+            matrix.indices.long(),
+            weights.to(dtype),
+            size=(matrix.n_rows, matrix.n_columns),
+            check_invariants=False,
+        )
     out = sparse @ scaled
     if loop:
         present = own >= 0

@@ -178,10 +178,11 @@ class Run:
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise RunError(f"{path} is damaged ({error})") from None
 
-    def _read_array(self, name: str) -> Any:
+    def _read_array(self, name: str) -> NDArray[Any]:
         path = self.path / name
         try:
-            return np.load(path, allow_pickle=False)
+            array: NDArray[Any] = np.load(path, allow_pickle=False)
+            return array
         except FileNotFoundError:
             raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
         except (ValueError, EOFError, OSError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -12,6 +12,8 @@ from imgcl.balance import BalanceSettings
 from imgcl.errors import InputError
 from imgcl.methods import resolve_method
 from imgcl.methods.base import MethodSettings
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class TrainingSettings(BaseModel):
@@ -47,9 +49,9 @@ class RunConfig(BaseModel):
 
     method: str = "gbt"
     method_settings: dict[str, Any] = Field(default_factory=dict)
-    training: TrainingSettings = Field(default_factory=TrainingSettings)
+    training: TrainingSettings = TrainingSettings()
     balance: BalanceSettings | None = None
-    scope: ScopeSettings = Field(default_factory=ScopeSettings)
+    scope: ScopeSettings = ScopeSettings()
     seed: int = 0
     device: str = "auto"
     preset: str | None = None
@@ -59,7 +61,7 @@ class RunConfig(BaseModel):
         return validated(resolve_method(self.method).Settings, self.method_settings)
 
 
-def validated(model: type[BaseModel], values: Mapping[str, Any]) -> Any:
+def validated(model: type[ModelT], values: Mapping[str, Any]) -> ModelT:
     """Build a settings value; pydantic's report becomes one line that names the key and what it may be."""
     try:
         return model(**values)
