@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -23,7 +25,8 @@ def cca_ssg(u: Tensor, v: Tensor, decorrelation: float = 1e-3, eps: float = 1e-1
         >>> float(cca_ssg(u, u)), float(cca_ssg(u, u.flip(1)))
         (0.0, 4.0)
     """
-    a, b = standardise(u, eps) / len(u) ** 0.5, standardise(v, eps) / len(v) ** 0.5
+    length = math.sqrt(len(u))
+    a, b = standardise(u, eps) / length, standardise(v, eps) / length
     return (a - b).square().sum() + decorrelation * (_from_identity(a) + _from_identity(b))
 
 

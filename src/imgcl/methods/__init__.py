@@ -6,9 +6,17 @@ from typing import Any
 
 from imgcl.errors import InputError
 from imgcl.methods.base import Method, MethodSettings
+from imgcl.methods.bgrl import BGRL
+from imgcl.methods.cca_ssg import CCASSG
+from imgcl.methods.dgi import DGI
 from imgcl.methods.gbt import GBT
+from imgcl.methods.grace import GRACE
+from imgcl.methods.mvgrl import MVGRL
+from imgcl.methods.vicreg import VICReg
 
-METHODS: dict[str, type[Method[Any]]] = {method.name: method for method in (GBT,)}
+METHODS: dict[str, type[Method[Any]]] = {
+    method.name: method for method in (GBT, GRACE, BGRL, DGI, MVGRL, CCASSG, VICReg)
+}
 
 
 def resolve_method(name: str) -> type[Method[Any]]:
@@ -18,4 +26,16 @@ def resolve_method(name: str) -> type[Method[Any]]:
     return METHODS[name]
 
 
-__all__ = ["GBT", "METHODS", "Method", "MethodSettings", "resolve_method"]
+__all__ = [
+    "BGRL",
+    "CCASSG",
+    "DGI",
+    "GBT",
+    "GRACE",
+    "METHODS",
+    "MVGRL",
+    "Method",
+    "MethodSettings",
+    "VICReg",
+    "resolve_method",
+]

@@ -24,8 +24,8 @@ class Method(nn.Module, Generic[SettingsT]):
     """A two-branch contrastive method.
 
     A subclass declares ``name`` and ``Settings``, builds its networks in ``__init__`` and implements :meth:`loss` and
-    :meth:`embed`. ``loss`` is a function of a block and the rows to contrast, so the same method trains on a whole graph, on
-    ImGCL's selected rows, and on a sampled piece.
+    :meth:`embed`. ``loss`` is a function of a block and the rows to contrast, so the same method trains on a whole
+    graph, on ImGCL's selected rows, and on a sampled piece.
     """
 
     name: ClassVar[str]

@@ -7,16 +7,16 @@ from pydantic import Field
 from torch import Tensor
 
 from imgcl.block import Block
-from imgcl.encoders import GCN
 from imgcl.losses import barlow_twins
-from imgcl.methods.base import Method, MethodSettings
-from imgcl.views import Compose, EdgeRemoving, FeatureMasking
+from imgcl.methods.base import Method
+from imgcl.methods.parts import EncoderSettings
+from imgcl.methods.two_views import make_view
 
 
-class GBTSettings(MethodSettings):
+class GBTSettings(EncoderSettings):
     """GBT's settings; the defaults are those of its Amazon-Computers configuration."""
 
-    dim: int = Field(128, ge=1, description="width d of the embedding; the hidden layer has 2 d")
+    dim: int = Field(128, ge=1, description="width d of the embedding; hidden layers have 2 d")
     edge_drop: float = Field(0.4, ge=0, lt=1, description="probability of dropping an edge, both views")
     feature_mask: float = Field(0.1, ge=0, lt=1, description="probability of masking a feature column, both views")
     momentum: float = Field(0.01, gt=0, le=1, description="momentum of the batch norm")
@@ -31,19 +31,11 @@ class GBT(Method[GBTSettings]):
 
     def __init__(self, n_features: int, settings: GBTSettings) -> None:
         super().__init__(n_features, settings)
-        self.view = Compose([EdgeRemoving(settings.edge_drop), FeatureMasking(settings.feature_mask)])
-        self.encoder = GCN(
-            n_features,
-            [2 * settings.dim, settings.dim],
-            activation="prelu",
-            norm="batch",
-            finish=False,
-            momentum=settings.momentum,
-        )
+        self.view = make_view(settings.edge_drop, settings.feature_mask)
+        self.encoder = settings.build_encoder(n_features, finish=False, momentum=settings.momentum)
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
-        views = [self.view(block, generator), self.view(block, generator)]
-        u, v = self.encoder(views, rows)
+        u, v = self.encoder([self.view(block, generator), self.view(block, generator)], rows)
         return barlow_twins(u, v, eps=self.settings.eps)
 
     def embed(self, block: Block) -> Tensor:

@@ -1,0 +1,51 @@
+"""BGRL (Thakoor et al.): bootstrapped representations, without negatives."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from imgcl.block import Block
+from imgcl.losses import bootstrap_cosine
+from imgcl.methods.two_views import TwoViews, TwoViewSettings
+
+
+class BGRLSettings(TwoViewSettings):
+    """BGRL's settings."""
+
+    predictor: int = Field(512, ge=1, description="hidden width of the predictor Linear-PReLU-Linear")
+    momentum: float = Field(0.99, ge=0, le=1, description="of the target network at the first step; it rises to 1")
+
+
+class BGRL(TwoViews[BGRLSettings]):
+    """An online network predicts the rows that a slowly moving target network gives to the other view."""
+
+    name = "bgrl"
+    Settings = BGRLSettings
+
+    def __init__(self, n_features: int, settings: BGRLSettings) -> None:
+        super().__init__(n_features, settings)
+        self.encoder = settings.build_encoder(n_features)
+        # The target starts from weights of its own, not from a copy.
+        self.target = settings.build_encoder(n_features).requires_grad_(False)
+        width = self.encoder.out_features
+        self.predictor = nn.Sequential(
+            nn.Linear(width, settings.predictor), nn.PReLU(), nn.Linear(settings.predictor, width)
+        )
+
+    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
+        views = self.draw(block, generator)
+        with torch.no_grad():
+            z1, z2 = self.target(views, rows)
+        q1, q2 = self.predictor(torch.cat(self.encoder(views, rows))).chunk(2)
+        return bootstrap_cosine(q1, z2) + bootstrap_cosine(q2, z1)
+
+    def after_step(self, progress: float) -> None:
+        """Move the target towards the online network, once per step and by one factor for all its tensors."""
+        share = (1 - self.settings.momentum) * (1 + math.cos(math.pi * progress)) / 2
+        with torch.no_grad():
+            for target, online in zip(self.target.parameters(), self.encoder.parameters(), strict=True):
+                target.lerp_(online, share)

@@ -1,0 +1,43 @@
+"""GRACE (Zhu et al.): node-level InfoNCE; with ``drop`` other than uniform its successor GCA."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from imgcl.block import Block
+from imgcl.encoders.base import Activation, Norm
+from imgcl.losses import info_nce
+from imgcl.losses.info_nce import SMALLEST_TAU
+from imgcl.methods.two_views import Drop, TwoViews, TwoViewSettings
+
+
+class GRACESettings(TwoViewSettings):
+    """GRACE's settings; its encoder has no norm."""
+
+    activation: Activation = Field("relu", description="after every layer")
+    norm: Norm = Field("none", description="before every activation")
+    projection: int = Field(256, ge=1, description="hidden width of the projector Linear-ELU-Linear")
+    tau: float = Field(0.4, ge=SMALLEST_TAU, description="temperature of the cosine")
+    drop: Drop = Field("uniform", description="how edges and features are dropped; by a centrality as in GCA")
+
+
+class GRACE(TwoViews[GRACESettings]):
+    """Two views, one encoder, a projector, InfoNCE with all selected rows of both views as negatives."""
+
+    name = "grace"
+    Settings = GRACESettings
+
+    def __init__(self, n_features: int, settings: GRACESettings) -> None:
+        super().__init__(n_features, settings, settings.drop)
+        self.encoder = settings.build_encoder(n_features)
+        width = self.encoder.out_features
+        self.projector = nn.Sequential(
+            nn.Linear(width, settings.projection), nn.ELU(), nn.Linear(settings.projection, width)
+        )
+
+    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
+        both = self.projector(torch.cat(self.encoder(self.draw(block, generator), rows)))
+        u, v = both.chunk(2)
+        return info_nce(u, v, self.settings.tau)
