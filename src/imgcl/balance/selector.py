@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -11,13 +12,12 @@ from numpy.typing import NDArray
 
 from imgcl import seeding
 from imgcl.balance.centrality import centrality
-from imgcl.balance.clusters import CLUSTERERS, ClusterTask, as_points, match
+from imgcl.balance.clusters import CLUSTERERS, ClusterTask, as_points, choose_n_clusters, match
 from imgcl.balance.clusters.points import Points
+from imgcl.balance.draw import draw as draw_rows
 from imgcl.balance.history import Labelling, record
 from imgcl.balance.inputs import as_graph, as_labels
-from imgcl.balance.probabilities import node_probabilities, power, progressively_balanced
 from imgcl.balance.schedules import schedule
-from imgcl.balance.selection import SELECTIONS, inclusion_probabilities
 from imgcl.balance.settings import GIVEN, BalanceSettings
 from imgcl.errors import InputError
 from imgcl.graph import Graph
@@ -48,6 +48,7 @@ class BalancedSelector:
         labels: the current pseudo-labels, or ``None`` before the first call.
         rows: the current selection, a LongTensor.
         weights: importance weights 1/pi of ``rows``: a sum over rows times these estimates the sum over all nodes.
+        n_clusters: K; with ``"auto"`` it is ``None`` until the first call.
 
     Example:
         >>> ring = torch.stack([torch.arange(40), (torch.arange(40) + 1) % 40])
@@ -92,14 +93,10 @@ class BalancedSelector:
         self._given = None if labels is None else as_labels(labels, n)
         self._truth = None if diagnose is None else _truth(diagnose, n)
         self._alpha = alpha if callable(alpha) else schedule(_named(self.settings.alpha, "alpha", "a function of t/T"))
-        self._centrality = centrality(
-            self._graph,
-            scores
-            if self.settings.centrality == GIVEN and scores is not None
-            else _named(self.settings.centrality, "centrality", "an array of scores"),
-            damping=self.settings.damping,
-            seed=seeding.derive(self.seed, "centrality"),
-        )
+        if isinstance(scores, str) or scores is None:
+            scores = _named(self.settings.centrality, "centrality", "an array of scores")
+        damping, stream = self.settings.damping, seeding.derive(self.seed, "centrality")
+        self._centrality = centrality(self._graph, scores, damping=damping, seed=stream)
         self.n_clusters = self._number_of_clusters()
         self.history: list[Labelling] = []
         self.labels: NDArray[np.int64] | None = None
@@ -123,13 +120,14 @@ class BalancedSelector:
         previous = self.labels
         if previous is None or (relabel and not self.settings.one_stage):
             self.labels = self._make_labels(epoch, embed)
+        assert self.labels is not None
+        assert self.n_clusters is not None
         alpha = min(1.0, max(0.0, float(self._alpha(min(1.0, epoch / self.epochs)))))
-        self._draw(epoch, alpha)
+        stream = seeding.generator(self.seed, "draw", epoch)
+        rows, weights = draw_rows(self.labels, self._centrality, self.n_clusters, alpha, self.settings, stream)
+        self.rows, self.weights = torch.from_numpy(rows), torch.from_numpy(weights.astype(np.float32))
         if relabel:
-            assert self.labels is not None
-            self.history.append(
-                record(epoch, alpha, self.labels, self.rows.numpy(), self.n_clusters, previous, self._truth)
-            )
+            self.history.append(record(epoch, alpha, self.labels, rows, self.n_clusters, previous, self._truth))
         self._period = (labelling, draw)
         return self.rows
 
@@ -166,24 +164,25 @@ class BalancedSelector:
         self.rows = torch.from_numpy(np.array(state["rows"], dtype=np.int64))
         self.weights = torch.from_numpy(np.array(state["weights"], dtype=np.float32))
 
-    # ------------------------------------------------------------------ the two steps
+    # ------------------------------------------------------------------ pseudo-labels
 
     def _make_labels(self, epoch: int, embed: Callable[[], Any] | None) -> NDArray[np.int64]:
         n = self._graph.n_nodes
-        k = self.n_clusters
-        least, most = self.settings.cluster_bounds(n, k)
-        task = ClusterTask(
-            graph=self._graph,
-            points=lambda: self._points(embed),
-            n_clusters=k,
-            min_size=least,
-            max_size=most,
-            previous=self.labels,
-            given=self._given,
-            seed=seeding.derive(self.seed, "labels", epoch),
+        seed = seeding.derive(self.seed, "labels", epoch)
+        points = cache(lambda: self._points(embed))
+        if self.n_clusters is None:
+            fraction = self.settings.min_cluster_fraction
+            self.n_clusters = choose_n_clusters(points(), self._graph, min_fraction=fraction, seed=seed)
+        least, most = self.settings.cluster_bounds(n, self.n_clusters)
+        clusters = CLUSTERERS[self.settings.clusters]
+        labels = as_labels(
+            clusters(ClusterTask(self._graph, points, self.n_clusters, least, most, self.labels, self._given, seed)),
+            n,
+            "pseudo-labels",
         )
-        labels = CLUSTERERS[self.settings.clusters](task)
-        return labels if self.labels is None else match(labels, self.labels, k)
+        if labels.max() >= self.n_clusters:
+            raise InputError(f"clusters={self.settings.clusters} made the label {labels.max()} of {self.n_clusters}")
+        return labels if self.labels is None else match(labels, self.labels, self.n_clusters)
 
     def _points(self, embed: Callable[[], Any] | None) -> Points:
         n = self._graph.n_nodes
@@ -202,32 +201,17 @@ class BalancedSelector:
             )
         return points
 
-    def _draw(self, epoch: int, alpha: float) -> None:
-        assert self.labels is not None
-        settings = self.settings
-        sizes = np.bincount(self.labels, minlength=self.n_clusters)
-        by_class = power(sizes, settings.q) if settings.sampler == "power" else progressively_balanced(sizes, alpha)
-        probabilities = node_probabilities(
-            self.labels, self._centrality, by_class, normalise=settings.normalise, floor=settings.floor
-        )
-        size = round(settings.fraction * self._graph.n_nodes)
-        strata = self.labels if settings.normalise == "class" else None
-        if settings.selection == "replacement":
-            pi = size * probabilities
-        else:
-            pi = inclusion_probabilities(probabilities, size, strata)
-        rows = SELECTIONS[settings.selection](pi, seeding.generator(self.seed, "draw", epoch), strata)
-        self.rows = torch.from_numpy(rows)
-        self.weights = torch.from_numpy((1.0 / pi[rows]).astype(np.float32))
-
-    def _number_of_clusters(self) -> int:
+    def _number_of_clusters(self) -> int | None:
+        """K, or ``None`` until the first labelling chooses it."""
         k, n = self.settings.n_clusters, self._graph.n_nodes
-        if self.settings.clusters == GIVEN and self._given is not None:
+        if self.settings.clusters == GIVEN:
+            if self._given is None:
+                raise InputError("clusters='given' needs labels: pass labels=, one class 0..K-1 per node")
             return int(self._given.max()) + 1
         if k is None:
             raise InputError("n_clusters is missing: pass the number of classes of the task, or 'auto'")
         if k == "auto":
-            raise InputError("n_clusters='auto' is not available")
+            return None
         if k > n:
             raise InputError(f"n_clusters is {k}, but the graph has {n} nodes: choose at most {n}")
         return k

@@ -6,6 +6,7 @@ training changes are in :data:`ONE_STAGE` too: they are asked once.
 
 from imgcl.balance.clusters.assignment import assign
 from imgcl.balance.clusters.centroids import constrained, plain
+from imgcl.balance.clusters.choose import choose_n_clusters
 from imgcl.balance.clusters.communities import communities
 from imgcl.balance.clusters.given import given
 from imgcl.balance.clusters.kmeans import KMeans, kmeans
@@ -14,7 +15,18 @@ from imgcl.balance.clusters.mixture import gmm
 from imgcl.balance.clusters.points import as_points
 from imgcl.balance.clusters.task import Clusterer, ClusterTask
 
-__all__ = ["CLUSTERERS", "ONE_STAGE", "ClusterTask", "Clusterer", "KMeans", "as_points", "assign", "kmeans", "match"]
+__all__ = [
+    "CLUSTERERS",
+    "ONE_STAGE",
+    "ClusterTask",
+    "Clusterer",
+    "KMeans",
+    "as_points",
+    "assign",
+    "choose_n_clusters",
+    "kmeans",
+    "match",
+]
 
 CLUSTERERS: dict[str, Clusterer] = {
     "constrained": constrained,

@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from imgcl.balance.clusters.modularity import edge_shares
 from imgcl.balance.clusters.task import ClusterTask, Labels
 from imgcl.errors import InputError
 from imgcl.graph import Graph
@@ -63,7 +63,7 @@ def merge(graph: Graph, labels: Labels, n_clusters: int) -> Labels:
     labels = _pool_crumbs(labels, max(LARGEST, n_clusters))
     count = int(labels.max()) + 1
     # E[a, b]: share of edge ends between a and b; modularity gained by a union: 2 (E_ab - D_a D_b), D = row sums
-    between = _edge_shares(graph, labels, count)
+    between = edge_shares(graph, labels, count)
     volume = between.sum(axis=1)
     gain = 2 * (between - np.outer(volume, volume))
     np.fill_diagonal(gain, -np.inf)
@@ -83,9 +83,3 @@ def _pool_crumbs(labels: Labels, keep: int) -> Labels:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return np.minimum(rank, keep - 1)[labels]
-
-
-def _edge_shares(graph: Graph, labels: Labels, count: int) -> NDArray[np.float64]:
-    member = sp.csr_array((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(len(labels), count))
-    ends = (member.T @ (graph.adjacency @ member)).toarray()
-    return np.asarray(ends / max(1.0, ends.sum()))

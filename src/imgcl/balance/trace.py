@@ -1,0 +1,103 @@
+"""What happened during training, for people: the history as table rows and as a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imgcl.balance.history import Labelling
+from imgcl.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def trace_rows(history: Sequence[Labelling]) -> list[dict[str, float | int | None]]:
+    """One row per labelling; shares are fractions, and columns that were not recorded are ``None``.
+
+    The columns: ``epoch``, ``alpha``, ``clusters``, ``selected``; share of the ``largest`` and ``smallest``
+    pseudo-class among all nodes, and of the same two among the selected rows (``largest_drawn``, ``smallest_drawn``);
+    ``agreement`` with the labelling before (adjusted Rand index); with labels for diagnosis ``ari``, ``nmi`` and the
+    largest and smallest share of a true class among the selected rows (``true_most``, ``true_least``).
+
+    Example:
+        >>> from imgcl.balance.history import record
+        >>> entry = record(0, 1.0, np.array([0, 0, 0, 1]), np.array([0, 3]), n_clusters=2)
+        >>> row = trace_rows([entry])[0]
+        >>> row["largest"], row["largest_drawn"], row["agreement"]
+        (0.75, 0.5, None)
+    """
+    rows: list[dict[str, float | int | None]] = []
+    for entry in history:
+        sizes = np.array(entry["sizes"])
+        largest, smallest = int(sizes.argmax()), int(sizes.argmin())
+        true_drawn = entry["true_drawn"]
+        rows.append(
+            {
+                "epoch": entry["epoch"],
+                "alpha": entry["alpha"],
+                "clusters": len(sizes),
+                "selected": entry["selected"],
+                "largest": float(sizes[largest] / sizes.sum()),
+                "smallest": float(sizes[smallest] / sizes.sum()),
+                "largest_drawn": entry["drawn"][largest],
+                "smallest_drawn": entry["drawn"][smallest],
+                "agreement": entry["agreement"],
+                "ari": entry["ari"],
+                "nmi": entry["nmi"],
+                "true_most": None if true_drawn is None else max(true_drawn),
+                "true_least": None if true_drawn is None else min(true_drawn),
+            }
+        )
+    return rows
+
+
+def trace_figure(history: Sequence[Labelling]) -> Figure:
+    """Pseudo-classes, their shares of the selection and alpha with the agreements over training; ``imgcl[plots]``."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise InputError("the plot needs matplotlib, which is not installed: pip install 'imgcl[plots]'") from None
+    if not history:
+        raise InputError("there is no labelling to draw: the run was made without balanced selection")
+    epochs = [entry["epoch"] for entry in history]
+    sizes = np.array([entry["sizes"] for entry in history], dtype=np.float64)
+    panels = [
+        ("pseudo-classes, share of nodes", sizes / sizes.sum(axis=1, keepdims=True)),
+        ("pseudo-classes, share of the selection", np.array([entry["drawn"] for entry in history])),
+    ]
+    if all(entry["true_drawn"] is not None for entry in history):
+        panels.append(("true classes, share of the selection", np.array([entry["true_drawn"] for entry in history])))
+    drawing = Figure(figsize=(4 * (len(panels) + 1), 3.6), layout="constrained")
+    axes = drawing.subplots(1, len(panels) + 1)
+    for axis, (title, shares) in zip(axes, panels, strict=False):
+        _stack(axis, epochs, shares)
+        axis.set(title=title, xlabel="epoch", ylim=(0, 1))
+    last: Axes = axes[-1]
+    last.step(epochs, [entry["alpha"] for entry in history], where="post", color="black", label="alpha")
+    for label, values in (
+        ("ARI with the labelling before", [entry["agreement"] for entry in history]),
+        ("ARI with the truth", [entry["ari"] for entry in history]),
+        ("NMI with the truth", [entry["nmi"] for entry in history]),
+    ):
+        known = [(epoch, value) for epoch, value in zip(epochs, values, strict=True) if value is not None]
+        if known:
+            last.plot(*zip(*known, strict=True), marker="o", label=label)
+    last.set(title="alpha and agreement", xlabel="epoch", ylim=(-0.05, 1.05))
+    last.legend()
+    return drawing
+
+
+def _stack(axis: Axes, epochs: Sequence[int], shares: NDArray[np.float64]) -> None:
+    """Stacked bars, one colour per class, one bar per labelling."""
+    from matplotlib import colormaps
+
+    width = 0.9 * (min(np.diff(epochs)) if len(epochs) > 1 else 1)
+    tops = np.cumsum(shares, axis=1)
+    for k in range(shares.shape[1]):
+        colour = colormaps["tab20"](k % 20)
+        axis.bar(epochs, shares[:, k], width, bottom=tops[:, k] - shares[:, k], align="edge", color=colour)
