@@ -11,22 +11,31 @@ from torch import Tensor
 
 from imgcl.graph import Graph
 from imgcl.sparse import CSR, Features, Operator, features_of
+from imgcl.sparse.rows import permute_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
     """Structure and features of some nodes.
 
+    The features of a view are ``diag(row_mask) X[row_order] diag(column_mask)``. Nothing of that is ever formed: the
+    column mask is folded into the first weight matrix, order and row mask act on the product, and all views share X.
+
     Attributes:
-        adjacency: symmetric CSR without self-loops.
-        features: one row per node.
-        column_mask: factor of every feature column, or ``None``. It is folded into the first weight matrix, so a masked
-            view never copies the features.
+        adjacency: symmetric CSR; without self-loops, unless ``diffused``.
+        features: X, one row per node.
+        column_mask: factor of every feature column, or ``None``.
+        row_order: which row of X every node has, or ``None``: its own.
+        row_mask: factor of every node's features, or ``None``.
+        diffused: the adjacency is a diffusion matrix, diagonal and weights included: it is propagated as it is.
     """
 
     adjacency: CSR
     features: Features
     column_mask: Tensor | None = None
+    row_order: Tensor | None = None
+    row_mask: Tensor | None = None
+    diffused: bool = False
 
     @classmethod
     def from_graph(cls, graph: Graph, *, normalise: str = "none", device: Any = "cpu") -> Block:
@@ -46,9 +55,23 @@ class Block:
         """The same features on another structure."""
         return replace(self, adjacency=adjacency)
 
+    def with_row_mask(self, mask: Tensor) -> Block:
+        """The features of every node multiplied by its factor, on top of what other views did."""
+        return replace(self, row_mask=mask if self.row_mask is None else mask * self.row_mask)
+
+    def with_row_order(self, order: Tensor) -> Block:
+        """Node i gets the features that node ``order[i]`` has now."""
+        return replace(
+            self,
+            row_order=order if self.row_order is None else self.row_order[order],
+            row_mask=None if self.row_mask is None else self.row_mask[order],
+        )
+
     @cached_property
     def normalised(self) -> Operator:
-        """``D^-1/2 (A + I) D^-1/2`` with D the degrees of A + I: the propagation of a GCN."""
+        """``D^-1/2 (A + I) D^-1/2`` with D the degrees of A + I, as a GCN propagates; a diffusion matrix as it is."""
+        if self.diffused:
+            return Operator(self.adjacency, self.adjacency)
         scale = (self.adjacency.row_sums + 1).rsqrt()
         return Operator(self.adjacency, self.adjacency, scale, scale, 1.0)
 
@@ -64,21 +87,34 @@ class Block:
         return Operator(self.adjacency, self.adjacency)
 
     def project(self, weight: Tensor) -> Tensor:
-        """``X @ weight`` with the view's column mask."""
+        """``X @ weight`` for the features of this view."""
         return project([self], weight)[0]
+
+    def dense_features(self) -> Tensor:
+        """The features of this view as a dense matrix; for modules that know no other."""
+        x = self.features.to_dense()
+        if self.row_order is not None:
+            x = x[self.row_order]
+        if self.column_mask is not None:
+            x = x * self.column_mask
+        return x if self.row_mask is None else x * self.row_mask.unsqueeze(1)
 
 
 def project(blocks: list[Block] | tuple[Block, ...], weight: Tensor) -> list[Tensor]:
-    """``X @ weight`` for every block; blocks that share their features share one product."""
-    results: list[Tensor] = [weight] * len(blocks)
-    shared: dict[int, list[int]] = {}
-    for position, block in enumerate(blocks):
-        shared.setdefault(id(block.features), []).append(position)
-    for positions in shared.values():
-        masked = [
-            weight if (mask := blocks[position].column_mask) is None else weight * mask.to(weight.dtype).unsqueeze(1)
-            for position in positions
-        ]
-        for position, result in zip(positions, blocks[positions[0]].features.products(masked), strict=True):
-            results[position] = result
-    return results
+    """``X @ weight`` for every block; blocks that share their features share one product.
+
+    Blocks with the same column mask as well (a graph and its corruption) share the result itself.
+    """
+    products: dict[tuple[int, int], Tensor] = {}
+    for features in {id(block.features): block.features for block in blocks}.values():
+        masks = {id(block.column_mask): block.column_mask for block in blocks if block.features is features}
+        masked = [weight if mask is None else weight * mask.to(weight.dtype).unsqueeze(1) for mask in masks.values()]
+        for key, product in zip(masks, features.products(masked), strict=True):
+            products[id(features), key] = product
+    return [_at_rows(block, products[id(block.features), id(block.column_mask)]) for block in blocks]
+
+
+def _at_rows(block: Block, product: Tensor) -> Tensor:
+    if block.row_order is not None:
+        product = permute_rows(product, block.row_order)
+    return product if block.row_mask is None else product * block.row_mask.to(product.dtype).unsqueeze(1)

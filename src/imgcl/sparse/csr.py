@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,8 @@ from torch import Tensor
 
 from imgcl.sparse import kernels
 from imgcl.sparse.threads import threads_for
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,16 @@ class CSR:
         """The row of every entry (int64); only the paths that need an edge list pay for it."""
         return torch.repeat_interleave(torch.arange(self.n_rows, device=self.device), torch.diff(self.indptr))
 
+    @cached_property
+    def _derived(self) -> dict[Hashable, Any]:
+        return {}
+
+    def derive(self, key: Hashable, compute: Callable[[CSR], T]) -> T:
+        """``compute(self)``, computed once and kept as long as the matrix (a diffusion, the weights of its edges)."""
+        if key not in self._derived:
+            self._derived[key] = compute(self)
+        return self._derived[key]  # type: ignore[no-any-return]
+
     def to_scipy(self) -> sp.csr_array:
         """The same matrix for scipy (on the CPU)."""
         weights = np.ones(self.n_entries, np.float32) if self.weights is None else self.weights.cpu().numpy()
@@ -83,7 +96,10 @@ class CSR:
         """The matrix of these rows."""
         if self.device.type == "cpu":
             arrays = kernels.take_rows(*_numpy(self), rows.numpy(), threads_for(self.n_entries))
-            return self._wrap(*arrays, n_columns=self.n_columns)
+            return self._wrap(arrays, self.n_columns)
+        return self._take_rows_torch(rows)
+
+    def _take_rows_torch(self, rows: Tensor) -> CSR:
         lengths = torch.diff(self.indptr)[rows]
         indptr = torch.cat([lengths.new_zeros(1), torch.cumsum(lengths, 0)])
         offset = torch.arange(int(indptr[-1]), device=self.device) - torch.repeat_interleave(indptr[:-1], lengths)
@@ -95,15 +111,17 @@ class CSR:
         """The matrix of the columns with ``position >= 0``, each moved to its position."""
         if self.device.type == "cpu":
             arrays = kernels.take_columns(*_numpy(self), position.numpy(), threads_for(self.n_entries))
-            return self._wrap(*arrays, n_columns=n_columns)
+            return self._wrap(arrays, n_columns)
+        return self._take_columns_torch(position, n_columns)
+
+    def _take_columns_torch(self, position: Tensor, n_columns: int) -> CSR:
         column = position[self.indices.long()]
         return self.keep_entries(column >= 0, column.to(self.indices.dtype), n_columns)
 
     def keep_entries(self, keep: Tensor, indices: Tensor | None = None, n_columns: int | None = None) -> CSR:
         """The matrix of the entries where ``keep`` is true (with other column numbers if given)."""
-        counts = torch.zeros(self.n_rows, dtype=torch.int64, device=self.device)
-        counts.index_add_(0, self.row_index, keep.to(torch.int64))
-        indptr = torch.cat([counts.new_zeros(1), torch.cumsum(counts, 0)])
+        before = torch.cat([self.indptr.new_zeros(1), torch.cumsum(keep, 0)])
+        indptr = before[self.indptr]
         columns = (self.indices if indices is None else indices)[keep]
         weights = None if self.weights is None else self.weights[keep]
         return CSR(indptr, columns, weights, self.n_columns if n_columns is None else n_columns)
@@ -117,12 +135,17 @@ class CSR:
         if self.device.type == "cpu":
             given = torch.as_tensor(probability, dtype=torch.float32).reshape(-1).numpy()
             arrays = kernels.keep_edges(*_numpy(self), given, np.uint64(seed), threads_for(self.n_entries))
-            return self._wrap(*arrays, n_columns=self.n_columns)
+            return self._wrap(arrays, self.n_columns)
+        return self._drop_edges_torch(probability, seed)
+
+    def _drop_edges_torch(self, probability: float | Tensor, seed: int) -> CSR:
         low = torch.minimum(self.row_index, self.indices.long())
         high = torch.maximum(self.row_index, self.indices.long())
-        return self.keep_entries(edge_uniform(low, high, seed) >= probability)
+        given = torch.as_tensor(probability, dtype=torch.float32, device=self.device)
+        return self.keep_entries(edge_uniform(low, high, seed) >= given)
 
-    def _wrap(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray, n_columns: int) -> CSR:
+    def _wrap(self, arrays: tuple[np.ndarray, np.ndarray, np.ndarray], n_columns: int) -> CSR:
+        indptr, indices, weights = arrays
         values = None if self.weights is None else torch.from_numpy(weights)
         return CSR(torch.from_numpy(indptr), torch.from_numpy(indices), values, n_columns)
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import torch
+from torch import Tensor
 
 from imgcl.block import Block
+from imgcl.errors import InputError
 
 
 class View(Protocol):
@@ -19,7 +21,17 @@ class View(Protocol):
 
 
 class Compose:
-    """Views applied one after the other; without any, the identity."""
+    """Views applied one after the other.
+
+    Args:
+        views: in the order of their application.
+
+    Example:
+        >>> from imgcl.views import Compose, EdgeRemoving, FeatureMasking
+        >>> view = Compose([EdgeRemoving(0.4), FeatureMasking(0.1)])
+        >>> len(view.views)
+        2
+    """
 
     def __init__(self, views: Sequence[View]) -> None:
         self.views = tuple(views)
@@ -30,6 +42,25 @@ class Compose:
         return block
 
 
+class Identity:
+    """The block as it is."""
+
+    def __call__(self, block: Block, generator: torch.Generator) -> Block:
+        return block
+
+
 def draw_seed(generator: torch.Generator) -> int:
     """A seed for the counter-based kernels, drawn from the generator."""
     return int(torch.randint(0, 2**63 - 1, (1,), generator=generator, dtype=torch.int64))
+
+
+def draw_kept(n: int, p: float, generator: torch.Generator) -> Tensor:
+    """Which of n things stay when each goes with probability p (on the CPU, so that devices agree)."""
+    return torch.rand(n, generator=generator) >= p
+
+
+def check_probability(p: float, name: str = "p") -> float:
+    """The probability, if it is one."""
+    if not 0 <= p <= 1:
+        raise InputError(f"{name} = {p}: a probability lies between 0 and 1")
+    return float(p)

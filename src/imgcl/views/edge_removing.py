@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from imgcl.block import Block
-from imgcl.views.base import draw_seed
+from imgcl.views.base import check_probability, draw_seed
 
 
 class EdgeRemoving:
@@ -13,10 +13,17 @@ class EdgeRemoving:
 
     Args:
         p: probability that an edge is dropped.
+
+    Example:
+        >>> import numpy as np, torch
+        >>> from imgcl import Graph
+        >>> block = Block.from_graph(Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3)))
+        >>> EdgeRemoving(1.0)(block, torch.Generator()).adjacency.n_entries
+        0
     """
 
     def __init__(self, p: float) -> None:
-        self.p = p
+        self.p = check_probability(p)
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
         if self.p == 0:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from imgcl.block import Block
+from imgcl.views.base import check_probability, draw_kept
 
 
 class FeatureMasking:
@@ -14,13 +16,25 @@ class FeatureMasking:
 
     Args:
         p: probability that a column is zeroed.
+
+    Example:
+        >>> import numpy as np, torch
+        >>> from imgcl import Graph
+        >>> block = Block.from_graph(Graph.from_edges([[0], [1]], x=np.ones((2, 3))))
+        >>> FeatureMasking(1.0)(block, torch.Generator()).dense_features().sum().item()
+        0.0
     """
 
     def __init__(self, p: float) -> None:
-        self.p = p
+        self.p = check_probability(p)
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
         if self.p == 0:
             return block
-        keep = (torch.rand(block.features.shape[1], generator=generator) >= self.p).float().to(block.device)
-        return replace(block, column_mask=keep if block.column_mask is None else keep * block.column_mask)
+        return mask_columns(block, draw_kept(block.features.shape[1], self.p, generator))
+
+
+def mask_columns(block: Block, kept: Tensor) -> Block:
+    """The block with the other columns zeroed, on top of what is masked already."""
+    mask = kept.float().to(block.device)
+    return replace(block, column_mask=mask if block.column_mask is None else mask * block.column_mask)

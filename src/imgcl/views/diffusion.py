@@ -1,0 +1,164 @@
+"""Graph diffusion: personalised PageRank and the heat kernel as sparse weighted adjacencies.
+
+Both are ``sum_k c_k T^k`` with ``T = D^-1/2 (A + I) D^-1/2``, D the degrees of A + I, as MVGRL and GDC define them. Row
+by row, mass is pushed along the edges only where enough of it lies. What is left behind makes an entry too small by at
+most ``epsilon * sqrt(d_i d_j)``; as every entry is a lower bound, the larger one of (i, j) and (j, i) is taken, which
+makes the matrix symmetric.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from imgcl.block import Block
+from imgcl.errors import InputError
+from imgcl.sparse import CSR
+from imgcl.views import push
+
+Rows = Callable[[Any, Any, int, int], tuple[np.ndarray, np.ndarray, np.ndarray]]
+CHUNK = 512  # rows per task: enough tasks to share out evenly, few enough to make their workspace cheap
+
+# How the heat kernel spends epsilon: terms of the series left out, mass not passed on, entries too small to keep.
+LEFT_OUT, PRUNED, TOO_SMALL = 0.1, 0.6, 0.3
+
+
+class _Diffusion:
+    """What both diffusions share: settings, the cache, the result.
+
+    Args:
+        epsilon: the threshold of the push.
+        top_k: largest entries kept in a row before symmetrising; ``None``: all that reach the threshold.
+    """
+
+    def __init__(self, epsilon: float, top_k: int | None) -> None:
+        if not 0 < epsilon < 1:
+            raise InputError(f"epsilon = {epsilon}: the threshold lies between 0 and 1")
+        if top_k is not None and top_k < 1:
+            raise InputError(f"top_k = {top_k}: keep at least one entry in a row, or None for all")
+        self.epsilon, self.top_k = epsilon, top_k
+
+    def _key(self) -> Hashable:
+        raise NotImplementedError
+
+    def _rows(self) -> Rows:
+        """The kernel that computes the rows from .. to."""
+        raise NotImplementedError
+
+    def matrix(self, adjacency: CSR) -> CSR:
+        """The diffusion matrix of an unweighted adjacency, computed once for it."""
+        if adjacency.weights is not None:
+            raise InputError("diffusion needs an unweighted adjacency: put it before the views that add weights")
+        return adjacency.derive((self._key(), self.epsilon, self.top_k), lambda a: _diffuse(a, self._rows()))
+
+    def __call__(self, block: Block, generator: torch.Generator) -> Block:
+        return replace(block, adjacency=self.matrix(block.adjacency), diffused=True)
+
+
+class PPRDiffusion(_Diffusion):
+    """``alpha (I - (1 - alpha) T)^-1``, by approximate push (Andersen, Chung and Lang, 2006).
+
+    Args:
+        alpha: restart probability; MVGRL's is 0.2.
+        epsilon: threshold; no entry is off by more than ``epsilon * sqrt(d_i d_j)`` (without ``top_k``).
+        top_k: largest entries kept in a row before symmetrising, which bounds the result to 2 N top_k entries.
+
+    Example:
+        >>> import numpy as np, torch
+        >>> from imgcl import Graph
+        >>> block = Block.from_graph(Graph.from_edges([[0], [1]], x=np.eye(2)))
+        >>> view = PPRDiffusion(alpha=0.2, epsilon=1e-6)(block, torch.Generator())
+        >>> view.adjacency.to_scipy().toarray().astype(float).round(3).tolist()
+        [[0.6, 0.4], [0.4, 0.6]]
+    """
+
+    def __init__(self, alpha: float = 0.2, epsilon: float = 1e-4, top_k: int | None = 64) -> None:
+        super().__init__(epsilon, top_k)
+        if not 0 < alpha < 1:
+            raise InputError(f"alpha = {alpha}: the restart probability lies between 0 and 1")
+        self.alpha = alpha
+
+    def _key(self) -> Hashable:
+        return "ppr", self.alpha
+
+    def _rows(self) -> Rows:
+        return partial(_ppr_rows, self.alpha, self.epsilon, self.top_k or 0)
+
+
+class HeatDiffusion(_Diffusion):
+    """``exp(-t (I - T))``, by a truncated and pruned power series.
+
+    Args:
+        t: diffusion time; MVGRL's is 5.
+        epsilon: threshold; no entry is off by more than ``epsilon * sqrt(d_i d_j)`` (without ``top_k``).
+        top_k: largest entries kept in a row before symmetrising, which bounds the result to 2 N top_k entries.
+
+    Example:
+        >>> import numpy as np, torch
+        >>> from imgcl import Graph
+        >>> block = Block.from_graph(Graph.from_edges([[0], [1]], x=np.eye(2)))
+        >>> view = HeatDiffusion(t=5.0, epsilon=1e-6)(block, torch.Generator())
+        >>> view.adjacency.to_scipy().toarray().astype(float).round(3).tolist()
+        [[0.503, 0.497], [0.497, 0.503]]
+    """
+
+    def __init__(self, t: float = 5.0, epsilon: float = 1e-4, top_k: int | None = 64) -> None:
+        super().__init__(epsilon, top_k)
+        if not t > 0:
+            raise InputError(f"t = {t}: the diffusion time is positive")
+        self.t = t
+
+    def _key(self) -> Hashable:
+        return "heat", self.t
+
+    def _rows(self) -> Rows:
+        coefficients, thresholds = heat_series(self.t, self.epsilon)
+        return partial(_heat_rows, coefficients, thresholds, TOO_SMALL * self.epsilon, self.top_k or 0)
+
+
+def heat_series(t: float, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients ``e^-t t^k / k!`` and the pruning threshold of every term.
+
+    Mass below ``threshold_k * d`` that is not passed on from term k costs at most ``threshold_k`` times the sum of the
+    later coefficients; for a given total the work is smallest with thresholds inverse to the square root of that sum.
+    """
+    terms, tail = [math.exp(-t)], 1 - math.exp(-t)
+    while tail > LEFT_OUT * epsilon:
+        terms.append(terms[-1] * t / len(terms))
+        tail -= terms[-1]
+    coefficients = np.array(terms)
+    later = np.cumsum(coefficients[::-1])[::-1][1:]
+    return coefficients, PRUNED * epsilon / (np.sqrt(later) * np.sqrt(later).sum())
+
+
+def _ppr_rows(alpha: float, epsilon: float, top_k: int, indptr: Any, indices: Any, begin: int, end: int) -> Any:
+    return push.ppr_rows(indptr, indices, begin, end, alpha, epsilon, top_k)
+
+
+def _heat_rows(
+    terms: Any, thresholds: Any, smallest: float, top_k: int, indptr: Any, indices: Any, begin: int, end: int
+) -> Any:
+    return push.heat_rows(indptr, indices, begin, end, terms, thresholds, smallest, top_k)
+
+
+def _diffuse(adjacency: CSR, rows: Rows) -> CSR:
+    n = adjacency.n_rows
+    indptr, indices = adjacency.indptr.cpu().numpy(), adjacency.indices.cpu().numpy()
+    starts = range(0, n, CHUNK)
+    # The kernels release the interpreter lock, so plain threads are enough; the order of tasks decides nothing.
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        parts = list(pool.map(lambda start: rows(indptr, indices, start, min(n, start + CHUNK)), starts))
+    lengths, columns, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    pointer = np.concatenate([[0], np.cumsum(lengths)])
+    lower = sp.csr_array((values, columns, pointer), shape=(n, n))
+    symmetric = lower.maximum(lower.T.tocsr()).tocsr()
+    symmetric.sort_indices()
+    return CSR.from_numpy(symmetric.indptr, symmetric.indices, symmetric.data, n, adjacency.device)
