@@ -108,8 +108,7 @@ def project(blocks: list[Block] | tuple[Block, ...], weight: Tensor) -> list[Ten
     products: dict[tuple[int, int], Tensor] = {}
     for features in {id(block.features): block.features for block in blocks}.values():
         masks = {id(block.column_mask): block.column_mask for block in blocks if block.features is features}
-        masked = [weight if mask is None else weight * mask.to(weight.dtype).unsqueeze(1) for mask in masks.values()]
-        for key, product in zip(masks, features.products(masked), strict=True):
+        for key, product in zip(masks, features.products(weight, list(masks.values())), strict=True):
             products[id(features), key] = product
     return [_at_rows(block, products[id(block.features), id(block.column_mask)]) for block in blocks]
 

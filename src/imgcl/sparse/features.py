@@ -12,6 +12,7 @@ from torch import Tensor
 
 from imgcl.graph_checks import Features as GraphFeatures
 from imgcl.sparse.csr import CSR, _wrap_array
+from imgcl.sparse.masked import masked_products, masked_weight
 from imgcl.sparse.operator import Operator
 
 
@@ -25,12 +26,9 @@ class DenseFeatures:
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape[0], self.matrix.shape[1]
 
-    def products(self, weights: Sequence[Tensor]) -> list[Tensor]:
-        """``X @ W`` for every W, as one product; the results are column blocks of one matrix."""
-        if len(weights) == 1:
-            return [self.matrix @ weights[0]]
-        joined = self.matrix @ torch.cat(list(weights), dim=1)
-        return list(torch.split(joined, [weight.shape[1] for weight in weights], dim=1))
+    def products(self, weight: Tensor, masks: Sequence[Tensor | None]) -> list[Tensor]:
+        """``X diag(mask) W`` for every mask, as one product and small corrections."""
+        return masked_products(self.matrix, weight, masks)
 
     def to_dense(self) -> Tensor:
         return self.matrix
@@ -46,9 +44,9 @@ class SparseFeatures:
     def shape(self) -> tuple[int, int]:
         return self.operator.matrix.n_rows, self.operator.matrix.n_columns
 
-    def products(self, weights: Sequence[Tensor]) -> list[Tensor]:
-        """``X @ W`` for every W, each touching only the entries that are not zero."""
-        return [self.operator @ weight for weight in weights]
+    def products(self, weight: Tensor, masks: Sequence[Tensor | None]) -> list[Tensor]:
+        """``X diag(mask) W`` for every mask, each touching only the entries that are not zero."""
+        return [self.operator @ masked_weight(weight, mask) for mask in masks]
 
     def to_dense(self) -> Tensor:
         return torch.from_numpy(self.operator.matrix.to_scipy().toarray()).to(self.operator.matrix.device)

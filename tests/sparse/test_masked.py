@@ -1,0 +1,42 @@
+import pytest
+import torch
+
+from imgcl.sparse.masked import masked_products
+
+
+def masks(*dropped, width=7):
+    made = []
+    for columns in dropped:
+        mask = torch.ones(width, dtype=torch.float64)
+        mask[list(columns)] = 0
+        made.append(mask)
+    return made
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        masks((0, 3), (3, 6)),
+        masks((), (2,)),
+        [None, *masks((1,))],
+        [None, None],
+        masks((0, 1, 2, 3, 4, 5, 6), ()),  # too much dropped: the plain way is cheaper
+        [torch.linspace(0, 1, 7, dtype=torch.float64), None],  # not a mask of zeros and ones
+        masks((1,)),
+    ],
+)
+def test_equals_masking_the_features_with_its_gradient(given):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(5, 7, dtype=torch.float64, generator=generator)
+    weight = torch.randn(7, 3, dtype=torch.float64, generator=generator, requires_grad=True)
+    expected = [x @ weight if mask is None else (x * mask) @ weight for mask in given]
+    found = masked_products(x, weight, given)
+    for a, b in zip(found, expected, strict=True):
+        torch.testing.assert_close(a, b)
+    seeds = [torch.randn(5, 3, dtype=torch.float64, generator=generator) for _ in given]
+    gradients = []
+    for products in (found, expected):
+        total = sum((product * seed).sum() for product, seed in zip(products, seeds, strict=True))
+        gradients.append(torch.autograd.grad(total, weight)[0])
+    torch.testing.assert_close(*gradients)
+    assert torch.autograd.gradcheck(lambda w: tuple(masked_products(x, w, given)), (weight,))
