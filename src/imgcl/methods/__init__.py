@@ -11,11 +11,12 @@ from imgcl.methods.cca_ssg import CCASSG
 from imgcl.methods.dgi import DGI
 from imgcl.methods.gbt import GBT
 from imgcl.methods.grace import GRACE
+from imgcl.methods.infograph import InfoGraph
 from imgcl.methods.mvgrl import MVGRL
 from imgcl.methods.vicreg import VICReg
 
 METHODS: dict[str, type[Method[Any]]] = {
-    method.name: method for method in (GBT, GRACE, BGRL, DGI, MVGRL, CCASSG, VICReg)
+    method.name: method for method in (GBT, GRACE, BGRL, DGI, MVGRL, InfoGraph, CCASSG, VICReg)
 }
 
 
@@ -34,6 +35,7 @@ __all__ = [
     "GRACE",
     "METHODS",
     "MVGRL",
+    "InfoGraph",
     "Method",
     "MethodSettings",
     "VICReg",

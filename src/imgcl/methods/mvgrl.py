@@ -21,6 +21,10 @@ class MVGRLSettings(EncoderSettings):
     layers: int = Field(1, ge=1, description="number of message-passing layers")
     norm: Norm = Field("none", description="before every activation")
     alpha: float = Field(0.2, gt=0, lt=1, description="restart probability of the PPR diffusion")
+    epsilon: float = Field(
+        1e-4, gt=0, lt=1, description="threshold of the diffusion's push: smaller is closer to exact"
+    )
+    top_k: int | None = Field(64, ge=1, description="largest diffusion entries kept per node; none keeps all")
 
 
 class MVGRL(Method[MVGRLSettings]):
@@ -32,7 +36,7 @@ class MVGRL(Method[MVGRLSettings]):
     def __init__(self, n_features: int, settings: MVGRLSettings) -> None:
         super().__init__(n_features, settings)
         self.corruption = FeatureShuffling()
-        self.diffusion = PPRDiffusion(settings.alpha)
+        self.diffusion = PPRDiffusion(settings.alpha, settings.epsilon, settings.top_k)
         self.encoder = settings.build_encoder(n_features)
         self.diffusion_encoder = settings.build_encoder(n_features)
         self.discriminator = Bilinear(self.encoder.out_features)

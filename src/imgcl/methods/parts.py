@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from imgcl.encoders import GCN, Encoder
+from imgcl.encoders import Encoder, make_encoder
 from imgcl.encoders.base import Activation, Norm, glorot
 from imgcl.methods.base import MethodSettings
 
@@ -14,23 +16,26 @@ from imgcl.methods.base import MethodSettings
 class EncoderSettings(MethodSettings):
     """The encoder of a method."""
 
+    encoder: Literal["gcn", "sage", "gin", "gat"] = Field("gcn", description="kind of graph neural network")
     dim: int = Field(256, ge=1, description="width d of the embedding; hidden layers have 2 d")
     layers: int = Field(2, ge=1, description="number of message-passing layers")
     activation: Activation = Field("prelu", description="after every layer")
     norm: Norm = Field("batch", description="before every activation")
     dropout: float = Field(0.0, ge=0, lt=1, description="of hidden rows, in training")
+    residual: bool = Field(False, description="add a layer's input to its output where the widths agree")
 
     def build_encoder(self, n_features: int, *, finish: bool = True, momentum: float = 0.1) -> Encoder:
         """The encoder; ``finish``: norm and activation follow the last layer too."""
-        widths = [2 * self.dim] * (self.layers - 1) + [self.dim]
-        return GCN(
+        return make_encoder(
+            self.encoder,
             n_features,
-            widths,
+            [2 * self.dim] * (self.layers - 1) + [self.dim],
             activation=self.activation,
             norm=self.norm,
             finish=finish,
             momentum=momentum,
             dropout=self.dropout,
+            residual=self.residual,
         )
 
 
