@@ -13,8 +13,10 @@ from imgcl.cli.demo import demo
 from imgcl.cli.embed import embed
 from imgcl.cli.evaluate import evaluate
 from imgcl.cli.graphs import datasets, info
+from imgcl.cli.predict import predict
 from imgcl.cli.presets import presets
 from imgcl.cli.pretrain import pretrain
+from imgcl.cli.trace import theory, trace
 from imgcl.errors import ImgclError
 
 app = typer.Typer(
@@ -42,7 +44,7 @@ def _main(
     pass
 
 
-for command in (demo, datasets, info, presets, pretrain, embed, evaluate):
+for command in (demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, theory):
     app.command(context_settings={"help_option_names": ["-h", "--help"]})(command)
 
 

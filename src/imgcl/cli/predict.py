@@ -1,0 +1,39 @@
+"""``imgcl predict``: from a run and some labels to a class for every node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imgcl.cli.console import err, out
+from imgcl.errors import InputError
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    labels: Annotated[Path, typer.Option(help="CSV file with a header and two columns: node (name or number), class.")],
+    file: Annotated[Path, typer.Option("--out", help="CSV file to write.")],
+    classifier: Annotated[str, typer.Option(help="Classifier; see `imgcl evaluate`.")] = "pbs",
+    seed: Annotated[int, typer.Option(help="Seed of the cross-validation that chooses the classifier's setting.")] = 0,
+) -> None:
+    """Classify every node from the labels you have: class, probability, and how common the class is.
+
+    Example: imgcl predict runs/mine --labels labels.csv --classifier pbs --out predictions.csv
+    """
+    from imgcl.evaluate import predict as classify
+    from imgcl.evaluate import read_labels
+    from imgcl.files import atomic_path
+    from imgcl.train import Run
+
+    if file.suffix.lower() != ".csv":
+        raise InputError(f"--out {file}: the name must end in .csv")
+    stored = Run(run)
+    given = read_labels(labels)
+    frame = classify(stored.embedding, given, classifier, node_names=stored.node_names, random_state=seed)
+    with atomic_path(file) as temporary:
+        frame.to_csv(temporary, index=False)
+    for name, count in frame["class"].value_counts().items():
+        out.print(f"{name}: {count:,}", highlight=False, markup=False)
+    err.print(f"[green]written[/green]: {file} ({len(frame):,} nodes, {len(given):,} of them labelled by you)")

@@ -1,0 +1,66 @@
+"""``trace``, ``theory`` and ``predict`` through the real application, in this process."""
+
+import csv
+
+import pytest
+from typer.testing import CliRunner
+
+from imgcl.cli import app
+from imgcl.errors import ImgclError
+from imgcl.estimator import make_config
+from imgcl.pretrain import pretrain
+
+SMALL = {"epochs": 8, "dim": 8}
+
+
+@pytest.fixture(scope="module")
+def runs(small_graph, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    for name, balance in (("plain", None), ("imgcl", "imgcl")):
+        config = make_config(small_graph.name, balance=balance, overrides=SMALL)
+        pretrain(small_graph, config, folder / name, diagnose=True)
+    return folder
+
+
+def invoke(*arguments):
+    outcome = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert outcome.exit_code == 0
+    return outcome.stdout
+
+
+def test_trace_shows_every_labelling_and_draws(runs, tmp_path):
+    shown = invoke("trace", runs / "imgcl", "--plot", tmp_path / "t.svg")
+    assert len([line for line in shown.splitlines() if line.strip()[:1].isdigit()]) == 8
+    assert "ari" in shown
+    assert (tmp_path / "t.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_trace_of_a_plain_run_says_why_there_is_nothing(runs):
+    with pytest.raises(ImgclError, match="was trained without ImGCL"):
+        invoke("trace", runs / "plain")
+
+
+def test_theory_prints_closed_form_beside_the_measurement(tmp_path):
+    shown = invoke("theory", "--samples", 2000, "--repeats", 3, "--plot", tmp_path / "t.png")
+    assert "0.637" in shown
+    assert "0.361" in shown
+    assert (tmp_path / "t.png").stat().st_size > 1000
+
+
+def test_a_picture_of_an_unknown_format_is_refused_first(runs):
+    with pytest.raises(ImgclError, match=r"must end in \.png"):
+        invoke("theory", "--plot", "t.gif")
+
+
+def test_predict_writes_a_class_for_every_node(runs, small_graph, tmp_path):
+    nodes = [*range(0, 190, 5)]
+    with (tmp_path / "labels.csv").open("w") as file:
+        csv.writer(file).writerows([("node", "label"), *((node, f"class {small_graph.y[node]}") for node in nodes)])
+    invoke("predict", runs / "imgcl", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "p.csv")
+    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
+    assert len(rows) == small_graph.n_nodes
+    assert {row["class"] for row in rows} <= {"class 0", "class 1", "class 2"}
+    right = sum(row["class"] == f"class {y}" for row, y in zip(rows, small_graph.y, strict=True))
+    assert right > 0.6 * len(rows)
+    with pytest.raises(ImgclError, match="no labels at"):
+        invoke("predict", runs / "imgcl", "--labels", tmp_path / "none.csv", "--out", tmp_path / "p.csv")
