@@ -3,76 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from imgcl.block import Block, project
-from imgcl.encoders.base import Activation, Encoder, Norm, glorot
-from imgcl.encoders.finish import Finish
+from imgcl.block import Block
+from imgcl.encoders.base import glorot
+from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, fans, multiply, select
 
 
-class GCN(Encoder):
-    """Layers ``S (H W) + b`` with ``S = D^-1/2 (A + I) D^-1/2``, each followed by norm, activation and dropout.
+class GCN(LayeredEncoder):
+    """Layers ``S (H W) + b`` with ``S = D^-1/2 (A + I) D^-1/2``; on a diffused block S is the diffusion matrix.
 
     Args:
         in_features: width of the features.
         widths: output width of every layer.
-        activation: after every layer (after the last one only with ``finish``).
-        norm: after every layer (after the last one only with ``finish``).
-        finish: whether norm and activation also follow the last layer.
-        momentum: of the batch norm.
-        dropout: of the hidden rows, in training.
-        residual: add a layer's input to its output where the widths agree.
+        **settings: see :class:`imgcl.encoders.layered.LayeredEncoder`.
+
+    Example:
+        >>> import numpy as np
+        >>> from imgcl import Graph
+        >>> block = Block.from_graph(Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3)))
+        >>> [tuple(z.shape) for z in GCN(3, [8, 4], norm="batch")([block])]
+        [(3, 4)]
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        widths: Sequence[int],
-        *,
-        activation: Activation = "prelu",
-        norm: Norm = "none",
-        finish: bool = True,
-        momentum: float = 0.1,
-        dropout: float = 0.0,
-        residual: bool = False,
-    ) -> None:
-        super().__init__()
-        fan_ins = [in_features, *widths[:-1]]
-        self.out_features = widths[-1]
-        self.weights = nn.ParameterList(glorot(a, b) for a, b in zip(fan_ins, widths, strict=True))
-        finished = len(widths) - (0 if finish else 1)
-        self.finishes = nn.ModuleList(
-            Finish(width, norm, activation, momentum) if layer < finished else Finish(width)
-            for layer, width in enumerate(widths)
-        )
-        self.dropout = nn.Dropout(dropout)
-        self.residual = residual
+    def __init__(self, in_features: int, widths: Sequence[int], **settings: Unpack[LayerSettings]) -> None:
+        super().__init__([GCNLayer(a, b) for a, b in fans(in_features, widths)], **settings)
 
-    def forward(self, blocks: Sequence[Block], rows: Tensor | None = None) -> list[Tensor]:
-        last = len(self.weights) - 1
-        projected = project(list(blocks), self.weights[0])
-        outputs = []
-        for block, first in zip(blocks, projected, strict=True):
-            hidden = first
-            for layer in range(last + 1):
-                operator = block.normalised
-                if layer == last and rows is not None:
-                    operator = operator.select(rows)
-                before = hidden
-                if layer == 0:
-                    hidden = operator @ hidden
-                else:
-                    weight = self.weights[layer]
-                    wide, narrow = weight.shape
-                    # S (H W) or (S H) W, whichever multiplies less: with few selected rows the second.
-                    late = operator.cost(wide) + operator.matrix.n_rows * wide * narrow
-                    early = operator.cost(narrow) + len(hidden) * wide * narrow
-                    hidden = (operator @ hidden) @ weight if late < early else operator @ (hidden @ weight)
-                    if self.residual and before.shape[1] == hidden.shape[1]:
-                        hidden = hidden + (before if operator.rows is None else before[operator.rows])
-                hidden = self.finishes[layer](hidden)
-                if layer < last:
-                    hidden = self.dropout(hidden)
-            outputs.append(hidden)
-        return outputs
+
+class GCNLayer(Convolution):
+    """``S (H W)``."""
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__()
+        self.out_features = out_features
+        self.weight = glorot(in_features, out_features)
+
+    @property
+    def input_weight(self) -> Tensor:
+        return self.weight
+
+    def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor:
+        return select(block.normalised, rows) @ projected
+
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None) -> Tensor:
+        return multiply(select(block.normalised, rows), hidden, self.weight)

@@ -36,7 +36,7 @@ def edge_uniform(i: int, j: int, seed: np.uint64) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _balanced_bounds(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
+def balanced_bounds(indptr: NDArray[Any], parts: int) -> NDArray[np.int64]:
     """Row boundaries that give every part about the same number of rows plus entries."""
     n = len(indptr) - 1
     total = n + indptr[n]
@@ -93,7 +93,7 @@ def product(
     read and written without a copy. ``weights`` may be empty (all ones); ``left`` and ``right`` too.
     ``self_index[r]`` is the column of output row r that is its own node, or -1; it is read when loop is not 0.
     """
-    bounds = _balanced_bounds(indptr, parts)
+    bounds = balanced_bounds(indptr, parts)
     weighted, scaled = len(weights) > 0, len(right) > 0
     for part in prange(parts):
         values = np.empty(4, dtype=out.dtype)
@@ -160,7 +160,7 @@ def keep_edges(
     """Remove undirected edges at random; ``drop`` holds one probability, or one for every CSR entry."""
     n = len(indptr) - 1
     kept_indptr = np.zeros(n + 1, dtype=np.int64)
-    bounds = _balanced_bounds(indptr, parts)
+    bounds = balanced_bounds(indptr, parts)
     per_entry = len(drop) > 1
     for part in prange(parts):
         for row in range(bounds[part], bounds[part + 1]):
@@ -214,7 +214,7 @@ def take_columns(
     """The CSR of the columns with ``position >= 0``, renumbered to their position."""
     n = len(indptr) - 1
     taken_indptr = np.zeros(n + 1, dtype=np.int64)
-    bounds = _balanced_bounds(indptr, parts)
+    bounds = balanced_bounds(indptr, parts)
     for part in prange(parts):
         for row in range(bounds[part], bounds[part + 1]):
             count = 0

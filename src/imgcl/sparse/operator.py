@@ -75,7 +75,7 @@ class _Product(torch.autograd.Function):
             operator.left,
             operator.right,
             operator.loop,
-            _own_column(operator, operator.matrix),
+            own_column(operator),
         )
 
     @staticmethod
@@ -90,21 +90,25 @@ class _Product(torch.autograd.Function):
             operator.right,
             operator.left,
             operator.loop,
-            _own_row(operator, operator.transposed),
+            own_row(operator),
         ), None
 
 
-def _own_column(operator: Operator, matrix: CSR) -> Tensor:
-    if operator.rows is not None:
-        return operator.rows
-    return torch.arange(matrix.n_rows if operator.loop else 0, device=matrix.device)
+def own_column(operator: Operator) -> Tensor:
+    """The column of every output row that is its own node; empty without a loop."""
+    if not operator.loop:
+        return torch.empty(0, dtype=torch.int64, device=operator.matrix.device)
+    return (
+        torch.arange(operator.matrix.n_rows, device=operator.matrix.device) if operator.rows is None else operator.rows
+    )
 
 
-def _own_row(operator: Operator, transposed: CSR) -> Tensor:
-    if operator.rows is None:
-        return torch.arange(transposed.n_rows if operator.loop else 0, device=transposed.device)
-    own = torch.full((transposed.n_rows,), -1, dtype=torch.int64, device=transposed.device)
-    own[operator.rows] = torch.arange(len(operator.rows), device=transposed.device)
+def own_row(operator: Operator) -> Tensor:
+    """The output row of every column's own node, or -1; empty without a loop."""
+    if operator.rows is None or not operator.loop:
+        return own_column(operator)
+    own = torch.full((operator.transposed.n_rows,), -1, dtype=torch.int64, device=operator.matrix.device)
+    own[operator.rows] = torch.arange(len(operator.rows), device=own.device)
     return own
 
 
@@ -130,9 +134,9 @@ def _product_numba(
     kernels.product(
         matrix.indptr.numpy(),
         matrix.indices.numpy(),
-        _values(matrix.weights, dtype),
-        _values(left, dtype),
-        _values(right, dtype),
+        values_of(matrix.weights, dtype),
+        values_of(left, dtype),
+        values_of(right, dtype),
         out.numpy().dtype.type(loop),
         own.numpy(),
         flat.detach().numpy(),
@@ -168,7 +172,8 @@ def _product_torch(
     return out if left is None else out * left.to(dtype).unsqueeze(1)
 
 
-def _values(tensor: Tensor | None, dtype: torch.dtype) -> np.ndarray:
+def values_of(tensor: Tensor | None, dtype: torch.dtype) -> np.ndarray:
+    """The numbers of a tensor for a kernel; ``None`` is an empty array."""
     if tensor is None:
         return np.empty(0, dtype=np.float64 if dtype == torch.float64 else np.float32)
     return tensor.detach().to(dtype).numpy()

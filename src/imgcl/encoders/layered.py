@@ -1,0 +1,142 @@
+"""The loop all encoders share: layers of message passing, each followed by norm, activation and dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+import torch
+from torch import Tensor, nn
+
+from imgcl.block import Block, project
+from imgcl.encoders.base import Activation, Encoder, Norm
+from imgcl.encoders.finish import Finish
+from imgcl.errors import InputError
+from imgcl.sparse import Operator
+
+
+class LayerSettings(TypedDict, total=False):
+    """The settings of :class:`LayeredEncoder`, for the signatures of its subclasses."""
+
+    activation: Activation
+    norm: Norm
+    finish: bool
+    momentum: float
+    dropout: float
+    residual: bool
+    norm_first: bool
+    jumping: Literal["last", "cat"]
+
+
+class Convolution(nn.Module):
+    """One layer of message passing, without what follows it.
+
+    Its product with the input is separate from its propagation, so that the first layer can share the product of the
+    features among the views of a block.
+    """
+
+    out_features: int
+
+    @property
+    def input_weight(self) -> Tensor:
+        """What the input is multiplied by, (fan in, any width)."""
+        raise NotImplementedError
+
+    def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor:
+        """The layer's output rows (all, or the given ones) from ``input @ input_weight``."""
+        raise NotImplementedError
+
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None) -> Tensor:
+        return self.propagate(block, hidden @ self.input_weight, rows)
+
+
+class LayeredEncoder(Encoder):
+    """Convolutions one after the other.
+
+    Args:
+        layers: the convolutions.
+        activation: after every layer (after the last one only with ``finish``).
+        norm: with every activation.
+        finish: whether norm and activation also follow the last layer.
+        momentum: of the batch norm.
+        dropout: of the hidden rows, in training.
+        residual: add a layer's input to its output where the widths agree.
+        norm_first: norm before activation; InfoGraph's GIN has it after.
+        jumping: what to return: the ``last`` layer's rows, or those of all layers side by side (``cat``).
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[Convolution],
+        *,
+        activation: Activation = "prelu",
+        norm: Norm = "none",
+        finish: bool = True,
+        momentum: float = 0.1,
+        dropout: float = 0.0,
+        residual: bool = False,
+        norm_first: bool = True,
+        jumping: Literal["last", "cat"] = "last",
+    ) -> None:
+        super().__init__()
+        if jumping not in ("last", "cat"):
+            raise InputError(f"jumping = {jumping!r}: choose last or cat")
+        self.layers = nn.ModuleList(layers)
+        widths = [layer.out_features for layer in layers]
+        self.out_features = sum(widths) if jumping == "cat" else widths[-1]
+        finished = len(widths) - (0 if finish else 1)
+        self.finishes = nn.ModuleList(
+            Finish(width, norm, activation, momentum, norm_first) if layer < finished else Finish(width)
+            for layer, width in enumerate(widths)
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.residual, self.jumping = residual, jumping
+
+    def forward(self, blocks: Sequence[Block], rows: Tensor | None = None) -> list[Tensor]:
+        projected = project(list(blocks), self.layers[0].input_weight)  # type: ignore[arg-type]
+        return [self._encode(block, first, rows) for block, first in zip(blocks, projected, strict=True)]
+
+    def _encode(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor:
+        last = len(self.layers) - 1
+        hidden, outputs = projected, []
+        for index, (layer, finish) in enumerate(zip(self.layers, self.finishes, strict=True)):
+            # Only the last layer knows which rows are asked for: the layers below it feed their neighbours too.
+            wanted = rows if index == last else None
+            if index == 0:
+                out = layer.propagate(block, projected, wanted)  # type: ignore[operator]
+            else:
+                out = layer(block, hidden, wanted)
+                if self.residual and out.shape[1] == hidden.shape[1]:
+                    out = out + at_rows(hidden, wanted)
+            hidden = finish(out)
+            outputs.append(hidden if index == last else at_rows(hidden, rows))
+            if index < last:
+                hidden = self.dropout(hidden)
+        return torch.cat(outputs, dim=1) if self.jumping == "cat" else hidden
+
+
+def fans(in_features: int, widths: Sequence[int]) -> list[tuple[int, int]]:
+    """Input and output width of every layer."""
+    if not widths or min(widths) < 1 or in_features < 1:
+        raise InputError(
+            f"in_features = {in_features}, widths = {list(widths)}: give at least one layer, widths above 0"
+        )
+    return list(zip([in_features, *widths[:-1]], widths, strict=True))
+
+
+def at_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
+    """The given rows, or all."""
+    return hidden if rows is None else hidden.index_select(0, rows)
+
+
+def select(operator: Operator, rows: Tensor | None) -> Operator:
+    """The operator for the given output rows, or all."""
+    return operator if rows is None else operator.select(rows)
+
+
+def multiply(operator: Operator, hidden: Tensor, weight: Tensor) -> Tensor:
+    """``S H W`` as S (H W) or (S H) W, whichever multiplies less: with few selected rows the second."""
+    wide, narrow = weight.shape
+    late = operator.cost(wide) + operator.matrix.n_rows * wide * narrow
+    early = operator.cost(narrow) + len(hidden) * wide * narrow
+    return (operator @ hidden) @ weight if late < early else operator @ (hidden @ weight)

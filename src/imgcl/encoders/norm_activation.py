@@ -1,0 +1,177 @@
+"""Batch norm and a piecewise linear activation as one operation on the CPU.
+
+Its backward recomputes what torch would store, and touches the rows twice instead of seven times.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numba import prange
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imgcl.sparse.threads import threaded, threads_for
+
+CHUNK = 256  # rows summed in single precision before they join the total; the same for any number of threads
+
+
+def norm_activation(
+    hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Batch norm of the columns, then ``slope * v`` where v is not above 0.
+
+    Args:
+        hidden: (rows, width), at least two rows.
+        gain: of the norm, one per column.
+        shift: of the norm, one per column.
+        slope: one number: that of a PReLU; 0 makes a ReLU, 1 no activation at all.
+        eps: added to the variances.
+
+    Returns:
+        The rows, and mean and biased variance of the columns of ``hidden``.
+
+    Example:
+        >>> hidden = torch.tensor([[1.0], [3.0]])
+        >>> rows, mean, variance = norm_activation(hidden, torch.ones(1), torch.zeros(1), torch.tensor([0.5]), 0.0)
+        >>> rows.flatten().tolist(), mean.item(), variance.item()
+        ([-0.5, 1.0], 2.0, 1.0)
+    """
+    return _NormActivation.apply(hidden, gain, shift, slope, eps)  # type: ignore[no-any-return]
+
+
+class _NormActivation(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float) -> Any:
+        hidden = hidden.contiguous()
+        rows, parts = hidden.numpy(), threads_for(hidden.numel())
+        mean, variance = _moments(rows, parts)
+        inverse = 1 / np.sqrt(variance + rows.dtype.type(eps))
+        out = torch.empty_like(hidden)
+        _forward(rows, mean, inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item(), out.numpy(), parts)
+        ctx.save_for_backward(hidden, gain, shift, slope)
+        ctx.mean, ctx.inverse = mean, inverse
+        moments = torch.from_numpy(mean), torch.from_numpy(variance)
+        ctx.mark_non_differentiable(*moments)
+        return out, *moments
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor, *_: Any) -> Any:
+        hidden, gain, shift, slope = ctx.saved_tensors
+        rows, g, parts = hidden.numpy(), gradient.contiguous().numpy(), threads_for(hidden.numel())
+        constants = (ctx.mean, ctx.inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item())
+        d_gain, d_shift, d_slope = _backward_sums(rows, g, *constants, parts)
+        out = torch.empty_like(hidden)
+        _backward(rows, g, *constants, d_gain, d_shift, out.numpy(), parts)
+        return out, torch.from_numpy(d_gain), torch.from_numpy(d_shift), slope.new_tensor([d_slope]), None
+
+
+@threaded(fastmath=True)
+def _moments(rows: NDArray[Any], parts: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mean and biased variance of the columns, in one pass around the first row (a pivot inside the data)."""
+    n, width = rows.shape
+    chunks = (n + CHUNK - 1) // CHUNK
+    pivot = rows[0].copy()
+    firsts = np.zeros((chunks, width), dtype=np.float64)
+    seconds = np.zeros((chunks, width), dtype=np.float64)
+    for part in prange(parts):
+        first, second = np.zeros(width, dtype=rows.dtype), np.zeros(width, dtype=rows.dtype)
+        for chunk in range(chunks * part // parts, chunks * (part + 1) // parts):
+            first[:] = 0
+            second[:] = 0
+            for row in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
+                for k in range(width):
+                    shifted = rows[row, k] - pivot[k]
+                    first[k] += shifted
+                    second[k] += shifted * shifted
+            firsts[chunk] = first
+            seconds[chunk] = second
+    offset = firsts.sum(axis=0) / n
+    variance = np.maximum(seconds.sum(axis=0) / n - offset * offset, 0)
+    return (pivot + offset).astype(rows.dtype), variance.astype(rows.dtype)
+
+
+@threaded(fastmath=True)
+def _forward(
+    rows: NDArray[Any],
+    mean: NDArray[Any],
+    inverse: NDArray[Any],
+    gain: NDArray[Any],
+    shift: NDArray[Any],
+    slope: float,
+    out: NDArray[Any],
+    parts: int,
+) -> None:
+    n, width = rows.shape
+    below = rows.dtype.type(slope)
+    for part in prange(parts):
+        for row in range(n * part // parts, n * (part + 1) // parts):
+            for k in range(width):
+                value = (rows[row, k] - mean[k]) * inverse[k] * gain[k] + shift[k]
+                out[row, k] = value if value > 0 else below * value
+
+
+@threaded(fastmath=True)
+def _backward_sums(
+    rows: NDArray[Any],
+    gradient: NDArray[Any],
+    mean: NDArray[Any],
+    inverse: NDArray[Any],
+    gain: NDArray[Any],
+    shift: NDArray[Any],
+    slope: float,
+    parts: int,
+) -> tuple[NDArray[Any], NDArray[Any], float]:
+    n, width = rows.shape
+    below, one, zero = rows.dtype.type(slope), rows.dtype.type(1), rows.dtype.type(0)
+    chunks = (n + CHUNK - 1) // CHUNK
+    sums = np.zeros((chunks, 3, width), dtype=np.float64)
+    for part in prange(parts):
+        d_gain, d_shift = np.zeros(width, dtype=rows.dtype), np.zeros(width, dtype=rows.dtype)
+        d_slope = np.zeros(width, dtype=rows.dtype)
+        for chunk in range(chunks * part // parts, chunks * (part + 1) // parts):
+            d_gain[:] = 0
+            d_shift[:] = 0
+            d_slope[:] = 0
+            for row in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
+                for k in range(width):
+                    normal = (rows[row, k] - mean[k]) * inverse[k]
+                    value = normal * gain[k] + shift[k]
+                    g = gradient[row, k]
+                    d_slope[k] += zero if value > 0 else g * value
+                    g *= one if value > 0 else below
+                    d_gain[k] += g * normal
+                    d_shift[k] += g
+            sums[chunk, 0] = d_gain
+            sums[chunk, 1] = d_shift
+            sums[chunk, 2] = d_slope
+    total = sums.sum(axis=0)
+    return total[0].astype(rows.dtype), total[1].astype(rows.dtype), total[2].sum()
+
+
+@threaded(fastmath=True)
+def _backward(
+    rows: NDArray[Any],
+    gradient: NDArray[Any],
+    mean: NDArray[Any],
+    inverse: NDArray[Any],
+    gain: NDArray[Any],
+    shift: NDArray[Any],
+    slope: float,
+    d_gain: NDArray[Any],
+    d_shift: NDArray[Any],
+    out: NDArray[Any],
+    parts: int,
+) -> None:
+    n, width = rows.shape
+    below, one = rows.dtype.type(slope), rows.dtype.type(1)
+    share = rows.dtype.type(1 / n)
+    for part in prange(parts):
+        for row in range(n * part // parts, n * (part + 1) // parts):
+            for k in range(width):
+                normal = (rows[row, k] - mean[k]) * inverse[k]
+                g = gradient[row, k] * (one if normal * gain[k] + shift[k] > 0 else below)
+                out[row, k] = gain[k] * inverse[k] * (g - share * (d_shift[k] + normal * d_gain[k]))

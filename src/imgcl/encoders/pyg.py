@@ -1,0 +1,60 @@
+"""Any torch_geometric module as an encoder."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from imgcl.block import Block
+from imgcl.encoders.base import Encoder
+from imgcl.encoders.layered import at_rows
+from imgcl.errors import InputError
+
+
+class PyGEncoder(Encoder):
+    """Calls ``module(x, edge_index)`` on every block, with the features of its view as a dense matrix.
+
+    On a weighted block ``edge_weight`` is passed as well if the module takes it. The module normalises edges itself, so
+    a GCN of torch_geometric normalises a diffusion matrix once more.
+
+    Args:
+        module: a convolution, a model or a ``Sequential`` of ``torch_geometric.nn``.
+        out_features: width of its output; by default what the module says (``out_channels``, times concatenated heads).
+
+    Example:
+        >>> import numpy as np
+        >>> from torch_geometric.nn import SAGEConv
+        >>> from imgcl import Graph
+        >>> block = Block.from_graph(Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3)))
+        >>> encoder = PyGEncoder(SAGEConv(3, 4))
+        >>> encoder.out_features, tuple(encoder([block])[0].shape)
+        (4, (3, 4))
+    """
+
+    def __init__(self, module: nn.Module, out_features: int | None = None) -> None:
+        super().__init__()
+        self.module = module
+        self.out_features = _declared_width(module) if out_features is None else out_features
+        self.takes_weights = "edge_weight" in inspect.signature(module.forward).parameters
+
+    def forward(self, blocks: Sequence[Block], rows: Tensor | None = None) -> list[Tensor]:
+        return [at_rows(self._encode(block), rows) for block in blocks]
+
+    def _encode(self, block: Block) -> Tensor:
+        adjacency = block.adjacency
+        edge_index = torch.stack([adjacency.indices.long(), adjacency.row_index])
+        x = block.dense_features()
+        if adjacency.weights is not None and self.takes_weights:
+            return self.module(x, edge_index, edge_weight=adjacency.weights)  # type: ignore[no-any-return]
+        return self.module(x, edge_index)  # type: ignore[no-any-return]
+
+
+def _declared_width(module: nn.Module) -> int:
+    width = getattr(module, "out_channels", None)
+    if not isinstance(width, int):
+        raise InputError(f"{type(module).__name__} does not say how wide its output is: pass out_features")
+    heads = getattr(module, "heads", 1)
+    return width * heads if getattr(module, "concat", False) and isinstance(heads, int) else width
