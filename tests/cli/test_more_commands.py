@@ -57,7 +57,7 @@ def test_predict_writes_a_class_for_every_node(runs, small_graph, tmp_path):
     with (tmp_path / "labels.csv").open("w") as file:
         csv.writer(file).writerows([("node", "label"), *((node, f"class {small_graph.y[node]}") for node in nodes)])
     invoke("predict", runs / "imgcl", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "p.csv")
-    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "p.csv").read_text().splitlines()))
     assert len(rows) == small_graph.n_nodes
     assert {row["class"] for row in rows} <= {"class 0", "class 1", "class 2"}
     right = sum(row["class"] == f"class {y}" for row, y in zip(rows, small_graph.y, strict=True))
