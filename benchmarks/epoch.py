@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from common import arguments, interleaved, peak_mb, show
-from stock import StockGCN, gbt_loss
 
+from common import arguments, interleaved, peak_mb, show
 from imgcl.block import Block
 from imgcl.data import load_graph
 from imgcl.methods.gbt import GBT, GBTSettings
+from stock import StockGCN, gbt_loss
 
 
 def ours(rows_fraction: float | None = None) -> Callable[[], None]:
