@@ -33,16 +33,16 @@ def pagerank(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.
     return np.asarray(_power_iteration(graph.indptr, graph.indices, damping, TOLERANCE, MAX_STEPS))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _power_iteration(
     indptr: NDArray[Any], indices: NDArray[Any], damping: float, tolerance: float, max_steps: int
 ) -> NDArray[np.float64]:
+    """Power iteration in place: a node's new score is passed on at once, which takes about half the steps."""
     n = len(indptr) - 1
-    sigma = np.ones(n)
-    passed_on = np.empty(n)  # damping * D^-1 sigma: the adjacency holds ones only, so a step reads indices, no values
+    sigma, passed_on = np.ones(n), np.empty(n)
+    for node in range(n):
+        passed_on[node] = damping / max(1, indptr[node + 1] - indptr[node])
     for _ in range(max_steps):
-        for node in range(n):
-            passed_on[node] = damping * sigma[node] / max(1, indptr[node + 1] - indptr[node])
         change, total = 0.0, 0.0
         for node in range(n):
             score = 1.0
@@ -51,6 +51,7 @@ def _power_iteration(
             change += abs(score - sigma[node])
             total += score
             sigma[node] = score
+            passed_on[node] = damping * score / max(1, indptr[node + 1] - indptr[node])
         if change <= tolerance * total:
             break
     return sigma
