@@ -48,8 +48,8 @@ def attend_torch(operator: Operator, values: Tensor, sources: Tensor, targets: T
         row, column = torch.cat([row, torch.arange(len(own), device=own.device)]), torch.cat([column, own])
         weights = torch.cat([weights, weights.new_ones(len(own))])
     scores = torch.nn.functional.leaky_relu(sources[column] + targets[row], slope)
-    lowest = torch.finfo(scores.dtype).min
-    largest = torch.full_like(targets, lowest).index_reduce(0, row, scores.detach(), "amax")
+    lowest = torch.full_like(targets, torch.finfo(scores.dtype).min)
+    largest = lowest.scatter_reduce(0, row.unsqueeze(1).expand_as(scores), scores.detach(), "amax")
     shares = weights.unsqueeze(1) * torch.exp(scores - largest[row])
     sums = torch.zeros_like(targets).index_add(0, row, shares)
     shares = shares / sums[row]

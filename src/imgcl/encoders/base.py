@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from imgcl.block import Block
+from imgcl.errors import InputError
 
 Norm = Literal["none", "batch", "layer"]
 Activation = Literal["none", "relu", "prelu", "elu", "rrelu", "selu"]
@@ -29,9 +30,14 @@ class Encoder(nn.Module):
 
 def make_norm(norm: Norm, width: int, momentum: float = 0.1) -> nn.Module:
     """The named normalisation of a layer's output."""
-    if norm == "batch":
-        return nn.BatchNorm1d(width, momentum=momentum)
-    return nn.LayerNorm(width) if norm == "layer" else nn.Identity()
+    choices: dict[str, Callable[[], nn.Module]] = {
+        "none": nn.Identity,
+        "batch": lambda: nn.BatchNorm1d(width, momentum=momentum),
+        "layer": lambda: nn.LayerNorm(width),
+    }
+    if norm not in choices:
+        raise InputError(f"norm = {norm!r}: choose one of {', '.join(choices)}")
+    return choices[norm]()
 
 
 def make_activation(activation: Activation) -> nn.Module:
@@ -44,6 +50,8 @@ def make_activation(activation: Activation) -> nn.Module:
         "selu": nn.SELU,
         "rrelu": lambda: nn.LeakyReLU((1 / 8 + 1 / 3) / 2),
     }
+    if activation not in choices:
+        raise InputError(f"activation = {activation!r}: choose one of {', '.join(choices)}")
     return choices[activation]()
 
 

@@ -16,6 +16,8 @@ from torch import Tensor
 from imgcl.sparse.threads import threaded, threads_for
 
 CHUNK = 256  # rows summed in single precision before they join the total; the same for any number of threads
+# Fast arithmetic except reassociation, which a kernel's serial and parallel form would use differently.
+FAST = {"contract", "nsz", "nnan", "ninf", "arcp"}
 
 
 def norm_activation(
@@ -47,7 +49,7 @@ class _NormActivation(torch.autograd.Function):
     def forward(ctx: Any, hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float) -> Any:
         hidden = hidden.contiguous()
         rows, parts = hidden.numpy(), threads_for(hidden.numel())
-        mean, variance = _moments(rows, parts)
+        mean, variance = _moments(rows, *_chunk_sums(rows, parts))
         inverse = 1 / np.sqrt(variance + rows.dtype.type(eps))
         out = torch.empty_like(hidden)
         _forward(rows, mean, inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item(), out.numpy(), parts)
@@ -63,18 +65,26 @@ class _NormActivation(torch.autograd.Function):
         hidden, gain, shift, slope = ctx.saved_tensors
         rows, g, parts = hidden.numpy(), gradient.contiguous().numpy(), threads_for(hidden.numel())
         constants = (ctx.mean, ctx.inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item())
-        d_gain, d_shift, d_slope = _backward_sums(rows, g, *constants, parts)
+        # Chunks are added up here, not in the kernel, whose parallel form would add in another order.
+        d_gain, d_shift, slopes = _backward_sums(rows, g, *constants, parts).sum(axis=0).astype(rows.dtype)
         out = torch.empty_like(hidden)
         _backward(rows, g, *constants, d_gain, d_shift, out.numpy(), parts)
-        return out, torch.from_numpy(d_gain), torch.from_numpy(d_shift), slope.new_tensor([d_slope]), None
+        return out, torch.from_numpy(d_gain), torch.from_numpy(d_shift), slope.new_tensor([slopes.sum()]), None
 
 
-@threaded(fastmath=True)
-def _moments(rows: NDArray[Any], parts: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Mean and biased variance of the columns, in one pass around the first row (a pivot inside the data)."""
+def _moments(rows: NDArray[Any], firsts: NDArray[Any], seconds: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mean and biased variance of the columns from the sums of all chunks."""
+    offset = firsts.sum(axis=0) / len(rows)
+    variance = np.maximum(seconds.sum(axis=0) / len(rows) - offset * offset, 0)
+    return (rows[0] + offset).astype(rows.dtype), variance.astype(rows.dtype)
+
+
+@threaded(fastmath=FAST)
+def _chunk_sums(rows: NDArray[Any], parts: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Sums and sums of squares of every chunk's columns around the first row (a pivot inside the data)."""
     n, width = rows.shape
     chunks = (n + CHUNK - 1) // CHUNK
-    pivot = rows[0].copy()
+    pivot = rows[0]
     firsts = np.zeros((chunks, width), dtype=np.float64)
     seconds = np.zeros((chunks, width), dtype=np.float64)
     for part in prange(parts):
@@ -89,12 +99,10 @@ def _moments(rows: NDArray[Any], parts: int) -> tuple[NDArray[Any], NDArray[Any]
                     second[k] += shifted * shifted
             firsts[chunk] = first
             seconds[chunk] = second
-    offset = firsts.sum(axis=0) / n
-    variance = np.maximum(seconds.sum(axis=0) / n - offset * offset, 0)
-    return (pivot + offset).astype(rows.dtype), variance.astype(rows.dtype)
+    return firsts, seconds
 
 
-@threaded(fastmath=True)
+@threaded(fastmath=FAST)
 def _forward(
     rows: NDArray[Any],
     mean: NDArray[Any],
@@ -114,7 +122,7 @@ def _forward(
                 out[row, k] = value if value > 0 else below * value
 
 
-@threaded(fastmath=True)
+@threaded(fastmath=FAST)
 def _backward_sums(
     rows: NDArray[Any],
     gradient: NDArray[Any],
@@ -124,7 +132,7 @@ def _backward_sums(
     shift: NDArray[Any],
     slope: float,
     parts: int,
-) -> tuple[NDArray[Any], NDArray[Any], float]:
+) -> NDArray[Any]:
     n, width = rows.shape
     below, one, zero = rows.dtype.type(slope), rows.dtype.type(1), rows.dtype.type(0)
     chunks = (n + CHUNK - 1) // CHUNK
@@ -148,11 +156,10 @@ def _backward_sums(
             sums[chunk, 0] = d_gain
             sums[chunk, 1] = d_shift
             sums[chunk, 2] = d_slope
-    total = sums.sum(axis=0)
-    return total[0].astype(rows.dtype), total[1].astype(rows.dtype), total[2].sum()
+    return sums
 
 
-@threaded(fastmath=True)
+@threaded(fastmath=FAST)
 def _backward(
     rows: NDArray[Any],
     gradient: NDArray[Any],
