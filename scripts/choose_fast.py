@@ -2,9 +2,9 @@
 
     IMGCL_DATA=... python scripts/choose_fast.py gbt amazon-photo lr=0.0005,0.001 epochs=200,500
 
-Every combination of the listed values is trained without ImGCL on top of the preset (or --from), and scored by the accuracy
-of the ``reweight`` classifier: C chosen on one half of each split's validation nodes, accuracy on the other half. One
-JSON line per combination is appended to --journal; a combination that is there already is not computed again.
+Every combination of the listed values is trained without ImGCL on top of the preset, and scored by the accuracy of the
+``reweight`` classifier: C chosen on one half of each split's validation nodes, accuracy on the other half. One JSON
+line per combination is appended to --journal; a combination that is there already is not computed again.
 """
 
 from __future__ import annotations

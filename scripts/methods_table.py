@@ -1,6 +1,6 @@
 """Every method with and without ImGCL on one graph, beside the paper's figures, as a Markdown page.
 
-    IMGCL_DATA=... python scripts/methods_table.py --graph amazon-photo --runs runs/methods --out docs/results/methods.md
+    IMGCL_DATA=... python scripts/methods_table.py --graph amazon-photo --out docs/results/methods.md
 
 Runs are kept in --runs and never computed twice; an interrupted call continues where it stopped. With --only, the
 named methods are pre-trained and no page is written, so that several calls can share the work.
@@ -67,9 +67,10 @@ Made by
 ```
 
 Preset `fast` (at most 500 epochs, chosen on validation accuracy only), seed {seed}. Columns `plain`, `reweight`, `pbs`:
-accuracy in percent on a balanced test set with training labels `exp:100`, mean ± sd over 20 splits, by the classifier of
-that name. `10/10/80`: ordinary random splits, plain classifier, 20 splits. The paper's ImGCL figure is ImGCL pre-training with a
-classifier on balanced data; compare it with `pbs` and `reweight`. Published: the methods' own papers, on Amazon-Photo.
+accuracy in percent on a balanced test set with training labels `exp:100`, mean ± sd over 20 splits, by the classifier
+of that name. `10/10/80`: ordinary random splits, plain classifier, 20 splits.
+The paper's ImGCL figure is ImGCL pre-training with a classifier on balanced data; compare it with `pbs` and
+`reweight`. Published: the methods' own papers, on Amazon-Photo.
 
 {markdown_table(header, rows)}
 """
