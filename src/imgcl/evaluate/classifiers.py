@@ -7,13 +7,15 @@ labels of class k, N their total, K the number of classes.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
-from imgcl.evaluate.softmax import ABSENT
+from imgcl.evaluate.softmax import ABSENT, Problem
 from imgcl.evaluate.tasks import Bench, Candidates, LinearModel, Task
 
 STAGES = 9  # alpha = 1, 7/8, ..., 1/8, 0: the paper balances in eight steps
-TAUS = tuple(i / 4 for i in range(9))  # 0 is plain, 1 is Bayes-consistent, above 1 favours the tail further
+TAUS = tuple(i / 4 for i in range(9))  # 0 is plain, 1 undoes the prior, above 1 favours the tail further
 
 
 def plain(bench: Bench) -> list[LinearModel]:
@@ -22,7 +24,7 @@ def plain(bench: Bench) -> list[LinearModel]:
     Use it as the reference, and when the nodes to classify are as imbalanced as the training labels. On balanced test
     nodes it under-predicts rare classes.
     """
-    return bench.choose(bench.plain_candidates())
+    return bench.choose(bench.candidates(uniform))
 
 
 def reweight(bench: Bench) -> list[LinearModel]:
@@ -31,7 +33,7 @@ def reweight(bench: Bench) -> list[LinearModel]:
     The usual first choice against imbalance: convex, no setting of its own. With very few labels in a class those few
     dominate; ``logit-adjust`` is then the steadier choice.
     """
-    return bench.choose(bench.fit([class_weights(task, alpha=0.0)[None] for task in bench.tasks]))
+    return bench.choose(bench.candidates(balanced))
 
 
 def pbs(bench: Bench) -> list[LinearModel]:
@@ -45,9 +47,7 @@ def pbs(bench: Bench) -> list[LinearModel]:
 
     Use it to compare with the paper, whose ImGCL rows have this classifier; elsewhere it is a softer ``reweight``.
     """
-    alphas = torch.linspace(1, 0, STAGES)
-    schedule = [torch.stack([class_weights(task, float(alpha)) for alpha in alphas]) for task in bench.tasks]
-    return bench.choose(bench.fit(schedule, start=bench.plain_candidates()))
+    return bench.choose(bench.follow(progressive, start=bench.candidates(uniform)))
 
 
 def logit_adjust(bench: Bench) -> list[LinearModel]:
@@ -56,7 +56,7 @@ def logit_adjust(bench: Bench) -> list[LinearModel]:
     Needs no second fit, and tau adapts to how much the prior matters; tau = 0 is ``plain``. Use it when a class has
     only a handful of labels, or when the classifier has been fitted already.
     """
-    fitted = bench.plain_candidates()
+    fitted = bench.candidates(uniform)
     taus = torch.tensor(TAUS)
     adjusted = []
     for task, coefficients in zip(bench.tasks, fitted.coefficients, strict=True):
@@ -74,8 +74,31 @@ def balanced_softmax(bench: Bench) -> list[LinearModel]:
     The probabilities it gives are those of a balanced population, so it is the choice when calibrated probabilities on
     balanced nodes matter. Logit adjustment inside the loss with tau = 1.
     """
-    offsets = [log_prior(task) for task in bench.tasks]
-    return bench.choose(bench.fit([torch.ones(1, len(task.y)) for task in bench.tasks], offsets))
+    return bench.choose(bench.candidates(with_prior))
+
+
+# ------------------------------------------------------------------ how training samples count
+
+
+def uniform(task: Task) -> Problem:
+    """Every sample counts once."""
+    return Problem(task.x, task.y, torch.ones(1, len(task.y)), torch.zeros(task.n_classes))
+
+
+def balanced(task: Task) -> Problem:
+    """Every class has the same total weight."""
+    return replace(uniform(task), weight=class_weights(task, alpha=0.0)[None])
+
+
+def progressive(task: Task) -> Problem:
+    """Stages from every sample once (alpha = 1) to every class alike (alpha = 0)."""
+    alphas = [1 - stage / (STAGES - 1) for stage in range(STAGES)]
+    return replace(uniform(task), weight=torch.stack([class_weights(task, alpha) for alpha in alphas]))
+
+
+def with_prior(task: Task) -> Problem:
+    """Every sample counts once, and the log prior is added to the logits."""
+    return replace(uniform(task), offset=log_prior(task))
 
 
 def class_weights(task: Task, alpha: float) -> torch.Tensor:

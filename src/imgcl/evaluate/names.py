@@ -6,9 +6,18 @@ from collections.abc import Callable, Sequence
 
 from imgcl.errors import InputError
 from imgcl.evaluate.centroids import lda, nearest_mean
-from imgcl.evaluate.classifiers import balanced_softmax, logit_adjust, pbs, plain, reweight
+from imgcl.evaluate.classifiers import (
+    balanced,
+    balanced_softmax,
+    logit_adjust,
+    pbs,
+    plain,
+    reweight,
+    uniform,
+    with_prior,
+)
 from imgcl.evaluate.probes import PROBES
-from imgcl.evaluate.tasks import Bench, LinearModel, Probe
+from imgcl.evaluate.tasks import Bench, LinearModel, Probe, Weighting
 
 Classifier = Callable[[Bench], list[LinearModel]]
 
@@ -21,6 +30,15 @@ CLASSIFIERS: dict[str, Classifier] = {
     "nearest-mean": nearest_mean,
     "lda": lda,
 }
+
+WEIGHTINGS: dict[str, Weighting] = {
+    "plain": uniform,
+    "reweight": balanced,
+    "pbs": uniform,
+    "logit-adjust": uniform,
+    "balanced-softmax": with_prior,
+}
+"""What each classifier asks the probe to fit, so that all fits can be made together."""
 
 
 def resolve_classifiers(names: str | Sequence[str]) -> dict[str, Classifier]:

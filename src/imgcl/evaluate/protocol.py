@@ -14,7 +14,7 @@ from imgcl.errors import InputError
 from imgcl.evaluate.groups import class_groups
 from imgcl.evaluate.labels import Labels, check_embedding, encode_labels, normalise_rows
 from imgcl.evaluate.metrics import confusion_matrix, expected_calibration_error
-from imgcl.evaluate.names import CLASSIFIERS, Classifier, resolve_classifiers, resolve_probe
+from imgcl.evaluate.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_classifiers, resolve_probe
 from imgcl.evaluate.results import EvaluationResult, Scores
 from imgcl.evaluate.tasks import Bench, LinearModel, PooledBench, Probe, Task
 from imgcl.imbalance import Split, make_splits
@@ -71,7 +71,8 @@ def evaluate(
     names = _class_names(labels, class_names)
     drawn = draw_splits(labels, imbalance, splits, random_state, **split_options)
     x, codes = torch.from_numpy(normalise_rows(rows)), torch.from_numpy(labels.codes)
-    bench = Bench([_task(x, codes, split.train, split.val, labels) for split in drawn], fit)
+    tasks = [_task(x, codes, split.train, split.val, labels) for split in drawn]
+    bench = Bench(tasks, fit, [WEIGHTINGS[name] for name in chosen if name in WEIGHTINGS])
     scores = {name: _score(chosen[name](bench), x, labels, drawn) for name in chosen}
     return EvaluationResult(
         scores=scores,

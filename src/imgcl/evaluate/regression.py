@@ -13,15 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-from imgcl.evaluate.lbfgs import minimise
+from imgcl.evaluate.lbfgs import Pairs, minimise
 from imgcl.evaluate.softmax import ABSENT, Problem, SoftmaxStack
+
+Item = TypeVar("Item")
 
 TOLERANCE = 1e-6
 MAX_ITER = 1000
+GROUP = 2  # training sets that are solved together
 STAGE_STEPS = 5  # solver steps in each stage of a schedule of weights
 
 
@@ -29,7 +34,8 @@ def fit_path(problems: Sequence[Problem], penalties: Sequence[float], tolerance:
     """Solve every problem (at its first stage) for every C.
 
     Args:
-        problems: any number of training sets; they may differ in size but share d and K.
+        problems: any number of training sets; they may differ in size but share d and K. Neighbours with the same
+            samples (the same tensor ``x``) are solved at a discount.
         penalties: values of C (as scikit-learn's: larger is less penalty), ascending.
         tolerance: see :func:`imgcl.evaluate.lbfgs.minimise`.
 
@@ -46,19 +52,25 @@ def fit_path(problems: Sequence[Problem], penalties: Sequence[float], tolerance:
     """
 
     def fit(group: list[Problem]) -> Tensor:
-        before = here = group[0].x.new_zeros(len(group), group[0].n_classes * (group[0].x.shape[1] + 1))
-        solutions: list[Tensor] = []
+        stack = SoftmaxStack(group, range(len(group)))
+        path = [group[0].x.new_zeros(len(group), stack.classes * stack.width)]
+        pairs = Pairs.none(path[0])
         for c in penalties:
-            stack = SoftmaxStack(group, range(len(group)), [c] * len(group))
-            # solutions move along a smooth curve in log C: start where its chord points
-            start = 2 * here - before if len(solutions) > 1 else here
-            stack.set_preconditioner(start)
-            before = here
-            here, _ = minimise(stack.objective, start, stack.precondition, tolerance=tolerance, max_iter=MAX_ITER)
-            solutions.append(here)
-        return torch.stack(solutions, dim=1)
+            start = _extrapolate(path[1:]) if len(path) > 1 else path[0]
+            before = stack.penalty
+            stack.set_penalties([c] * len(group))
+            stack.update_hessian(start)
+            stack.invert_hessian()
+            # the loss is the same for every C: what a step did to the gradient changes with the penalty alone
+            change = (stack.penalty - before)[:, None, None] * stack.penalised.repeat(stack.classes)
+            pairs.changes += change * pairs.steps
+            solution, pairs = minimise(
+                stack.objective, start, stack.precondition, pairs, tolerance=tolerance, max_iter=MAX_ITER
+            )
+            path.append(solution)
+        return torch.stack(path[1:], dim=1)
 
-    return _coefficients(side_by_side(fit, problems), problems)
+    return _coefficients(side_by_side(fit, problems, [problem.x for problem in problems]), problems)
 
 
 def follow_stages(problems: Sequence[Problem], penalties: Sequence[float], start: Tensor) -> Tensor:
@@ -79,39 +91,57 @@ def follow_stages(problems: Sequence[Problem], penalties: Sequence[float], start
         training = [problem for problem, _ in group]
         owner = [i for i in range(len(group)) for _ in penalties]
         points = torch.stack([coefficients for _, coefficients in group]).flatten(2).flatten(0, 1)
+        stack = SoftmaxStack(training, owner)
+        stack.set_penalties(list(penalties) * len(group))
         for stage in range(1, len(training[0].weight)):
-            stack = SoftmaxStack(training, owner, list(penalties) * len(group), stage)
-            stack.set_preconditioner(points)
+            stack.set_stage(stage)
+            stack.update_hessian(points)
+            stack.invert_hessian()
             points, _ = minimise(stack.objective, points, stack.precondition, tolerance=TOLERANCE, max_iter=STAGE_STEPS)
         return points.view(len(group), len(penalties), -1)
 
-    return _coefficients(side_by_side(fit, list(zip(problems, start, strict=True))), problems)
+    pairs = list(zip(problems, start, strict=True))
+    return _coefficients(side_by_side(fit, pairs, [problem.x for problem in problems]), problems)
 
 
-def side_by_side(fit: Callable[[list], Tensor], items: Sequence) -> Tensor:  # type: ignore[type-arg]
-    """Fit groups of problems in threads of their own.
+def _extrapolate(path: Sequence[Tensor]) -> Tensor:
+    """Where the solutions, which move along a smooth curve in log C, should be next.
+
+    Midway between the line and the parabola through the last points: the line undershoots, the parabola overshoots.
+    """
+    if len(path) == 1:
+        return path[0]
+    if len(path) == 2:
+        return 2 * path[1] - path[0]
+    return 2.5 * path[-1] - 2 * path[-2] + 0.5 * path[-3]
+
+
+def side_by_side(fit: Callable[[list[Item]], Tensor], items: Sequence[Item], samples: Sequence[Tensor]) -> Tensor:
+    """Fit groups of problems in threads of their own, each group small enough to stay in a core's cache.
 
     The products are too small to gain from threads inside them, and would pay for waking those: so torch gets one
-    thread, and whole groups run next to each other. A problem's result does not depend on its group.
-    """
-    threads = torch.get_num_threads()
-    groups = [list(items[i::threads]) for i in range(min(threads, len(items)))]
+    thread, and whole groups run next to each other. Groups do not depend on the number of threads, nor do results.
 
-    def alone(group: list) -> Tensor:  # type: ignore[type-arg]
+    Args:
+        fit: from the problems of a group to a tensor with one row for each.
+        items: problems.
+        samples: what each problem's products are made with; neighbours with the same tensor stay in one group.
+    """
+    runs = [[i for i, _ in run] for _, run in groupby(enumerate(samples), key=lambda pair: id(pair[1]))]
+    groups = [[items[i] for run in runs[at : at + GROUP] for i in run] for at in range(0, len(runs), GROUP)]
+
+    def alone(group: list[Item]) -> Tensor:
         torch.set_num_threads(1)  # OpenMP keeps the number per thread
         torch.set_flush_denormal(True)  # likewise per thread; probabilities below 1e-38 would slow products tenfold
         return fit(group)
 
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with ThreadPoolExecutor(len(groups)) as pool:
-            parts = list(pool.map(alone, groups))
+        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
+            return torch.cat(list(pool.map(alone, groups)))
     finally:
         torch.set_num_threads(threads)
-    result = parts[0].new_empty(len(items), *parts[0].shape[1:])
-    for i, part in enumerate(parts):
-        result[i::threads] = part
-    return result
 
 
 def switch_off_absent(coefficients: Tensor, problems: Sequence[Problem]) -> Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import torch
 from torch import Tensor
@@ -37,74 +38,143 @@ class Problem:
         return torch.bincount(self.y, minlength=self.n_classes) > 0
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Everything of some rows of a stack."""
+
+    y: Tensor
+    weight: Tensor
+    offset: Tensor
+    label_share: Tensor
+    penalty: Tensor
+    inverse: Tensor
+    runs: list[tuple[Tensor, slice]]
+
+
 class SoftmaxStack:
     """Rows of a stack: row i is problem ``owner[i]`` under penalty ``1 / (C_i * n)``, at one stage of the weights.
 
     The loss is the weighted mean cross-entropy plus half the penalty times the squared coefficients, intercept
     excepted. Points are flattened coefficients, (K * (d + 1)) with the intercept last in each class.
+
+    Args:
+        problems: the training sets; shorter ones are padded with samples of weight 0. Neighbours that have the same
+            samples (the same tensor ``x``) share their products, which makes those cheaper.
+        owner: the problem of each row, in ascending order.
     """
 
-    def __init__(self, problems: Sequence[Problem], owner: Sequence[int], penalties: Sequence[float], stage: int = 0):
-        self.owner = list(owner)
+    def __init__(self, problems: Sequence[Problem], owner: Sequence[int]) -> None:
+        self.problems, self.owner = list(problems), list(owner)
         self.classes, self.width = problems[0].n_classes, problems[0].x.shape[1] + 1
-        self.x, self.y = [p.x for p in problems], [p.y for p in problems]
-        self.weight = [(p.weight[stage] / p.weight[stage].sum()).to(p.x) for p in problems]
-        # p @ (w * x) spares a pass over the probabilities, and what the labels contribute to the gradient is constant
-        self.weighted = [x * w[:, None] for x, w in zip(self.x, self.weight, strict=True)]
-        share = torch.stack([self._label_share(i) for i in range(len(problems))])
+        self.n = max(len(p.y) for p in problems)
+        self.x = {id(p.x): _padded(p.x, self.n) for p in problems}
+        self.samples_of = [id(problems[i].x) for i in self.owner]
+        self.y = torch.stack([_padded(p.y, self.n) for p in problems])[self.owner]
         offset = torch.stack([torch.where(p.present, p.offset.to(p.x), ABSENT) for p in problems])
-        self.label_share, self.offset = share[self.owner], offset[self.owner]
-        self.penalised = share.new_ones(self.width)
+        self.offset = offset[self.owner]
+        self.penalised = offset.new_ones(self.width)
         self.penalised[-1] = 0
         # of two classes scikit-learn fits one row, the log odds: half the squared log odds is twice our penalty
         once = [len(p.y) / (2 if int(p.present.sum()) == 2 else 1) for p in problems]
-        self.penalty = 1 / (share.new_tensor(list(penalties)) * share.new_tensor([once[i] for i in self.owner]))
-        self.inverse = share.new_zeros(len(self.owner), self.width, self.width)
+        self.size = offset.new_tensor([once[i] for i in self.owner])
+        self.penalty = torch.zeros_like(self.size)
+        self.hessian = offset.new_zeros(len(self.owner), self.width, self.width)
+        self.inverse = self.hessian
+        self._selected: dict[tuple[int, ...], _Rows] = {}
+        self.set_stage(0)
 
-    def _label_share(self, i: int) -> Tensor:
-        share = self.x[i].new_zeros(self.classes, self.width)
-        share[:, :-1].index_add_(0, self.y[i], self.weighted[i])
-        share[:, -1].index_add_(0, self.y[i], self.weight[i])
-        return share
+    def set_penalties(self, penalties: Sequence[float]) -> None:
+        """Set C of each row."""
+        self._selected.clear()
+        self.penalty = 1 / (self.size.new_tensor(list(penalties)) * self.size)
 
-    def _probabilities(self, point: Tensor, row: int) -> Tensor:
-        """Class probabilities of the training samples, (K, n): classes first keeps the softmax vectorised."""
-        bias = point[:, -1:] + self.offset[row, :, None]
-        return torch.softmax(torch.addmm(bias, point[:, :-1], self.x[self.owner[row]].T), dim=0)
+    def set_stage(self, stage: int) -> None:
+        """Use this row of the problems' weights."""
+        self._selected.clear()
+        weights = [_padded((p.weight[stage] / p.weight[stage].sum()).to(p.x), self.n) for p in self.problems]
+        self.weight = torch.stack(weights)[self.owner]
+        # what the labels contribute to the gradient does not depend on the point
+        share = self.weight.new_zeros(len(weights), self.classes, self.width)
+        for i, (problem, weight) in enumerate(zip(self.problems, weights, strict=True)):
+            own = weight[: len(problem.y)]
+            share[i, :, :-1].index_add_(0, problem.y, problem.x * own[:, None])
+            share[i, :, -1].index_add_(0, problem.y, own)
+        self.label_share = share[self.owner]
 
     def objective(self, points: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Losses and gradients of some rows."""
+        some = self._select(rows)
         points = points.view(-1, self.classes, self.width)
-        tiny = torch.finfo(points.dtype).tiny
-        losses, gradients = points.new_empty(len(points)), torch.empty_like(points)
-        for at, row in enumerate(rows.tolist()):
-            i = self.owner[row]
-            p = self._probabilities(points[at], row)
-            own = p.gather(0, self.y[i][None])[0]
-            losses[at] = -torch.dot(own.clamp_min_(tiny).log_(), self.weight[i])
-            gradients[at, :, :-1] = p @ self.weighted[i]
-            gradients[at, :, -1] = p @ self.weight[i]
-        shrink = self.penalty[rows, None, None] * self.penalised * points
-        losses += 0.5 * (shrink * points).sum(dim=(1, 2))
-        gradients += shrink - self.label_share[rows]
+        p = self._probabilities(points, some)
+        own = p.gather(1, some.y)[:, 0]
+        losses = -torch.linalg.vecdot(own.clamp_min_(torch.finfo(p.dtype).tiny).log_(), some.weight)
+        shrink = some.penalty * points
+        losses += 0.5 * torch.linalg.vecdot(shrink.flatten(1), points.flatten(1))
+        gradients = shrink - some.label_share
+        p *= some.weight[:, None]
+        gradients[:, :, -1] += p.sum(dim=2)
+        flat = gradients.view(-1, self.width)[:, :-1]
+        for x, part in some.runs:
+            flat[part].addmm_(p.view(-1, self.n)[part], x)
         return losses, gradients.flatten(1)
 
-    def set_preconditioner(self, points: Tensor) -> None:
-        """The Hessian averaged over classes, x^T diag(w * sum_k p_k (1 - p_k) / K) x + penalty, inverted."""
-        points = points.view(-1, self.classes, self.width)
-        hessian = torch.empty_like(self.inverse)
-        for row, i in enumerate(self.owner):
-            p = self._probabilities(points[row], row)
-            spread = self.weight[i] * (1 - torch.linalg.vecdot(p, p, dim=0)) / self.classes
-            scaled = self.x[i] * spread[:, None]
-            hessian[row, :-1, :-1] = self.x[i].T @ scaled
-            hessian[row, -1, :-1] = hessian[row, :-1, -1] = scaled.sum(0)
-            hessian[row, -1, -1] = spread.sum()
-        floor = 1e-6 * hessian.diagonal(dim1=1, dim2=2).amax(dim=1)  # keeps float32's Cholesky positive definite
-        ridge = self.penalty[:, None] * self.penalised + floor[:, None] + torch.finfo(hessian.dtype).tiny
-        self.inverse = torch.cholesky_inverse(torch.linalg.cholesky(hessian + torch.diag_embed(ridge)))
+    def _probabilities(self, points: Tensor, some: _Rows) -> Tensor:
+        """Class probabilities of the training samples, (rows, K, n): classes first keeps the softmax vectorised."""
+        bias = (points[:, :, -1] + some.offset).view(-1, 1)
+        flat = points.view(-1, self.width)[:, :-1]
+        logits = points.new_empty(len(points), self.classes, self.n)
+        for x, part in some.runs:
+            torch.addmm(bias[part], flat[part], x.T, out=logits.view(-1, self.n)[part])
+        return torch.softmax(logits, dim=1)
 
-    def precondition(self, gradients: Tensor, rows: Tensor) -> Tensor:
-        """The preconditioner of some rows times their gradients."""
-        stacked = gradients.view(-1, self.classes, self.width)
-        return torch.bmm(stacked, self.inverse[rows]).flatten(1)
+    def _select(self, rows: Tensor) -> _Rows:
+        """What belongs to some rows, gathered once: the same rows come again and again."""
+        key = tuple(rows.tolist())
+        if key not in self._selected:
+            self._selected[key] = _Rows(
+                y=self.y[rows, None],
+                weight=self.weight[rows],
+                offset=self.offset[rows],
+                label_share=self.label_share[rows],
+                penalty=self.penalty[rows, None, None] * self.penalised,
+                inverse=self.inverse[rows],
+                runs=list(self._runs(key)),
+            )
+        return self._selected[key]
+
+    def _runs(self, rows: Sequence[int]) -> Iterator[tuple[Tensor, slice]]:
+        """The samples of the rows, and the part of the flattened (row, class) axis that they belong to."""
+        stop = 0
+        for key, run in groupby(self.samples_of[row] for row in rows):
+            start, stop = stop, stop + self.classes * len(list(run))
+            yield self.x[key], slice(start, stop)
+
+    def update_hessian(self, points: Tensor) -> None:
+        """Set the preconditioner's Hessian: that of the loss averaged over classes, x^T diag(w (1 - p.p) / K) x."""
+        everything = self._select(torch.arange(len(self.owner)))
+        p = self._probabilities(points.view(-1, self.classes, self.width), everything)
+        spread = self.weight * (1 - torch.linalg.vecdot(p, p, dim=1)) / self.classes
+        for row, key in enumerate(self.samples_of):
+            x = self.x[key]
+            scaled = x * spread[row, :, None]
+            self.hessian[row, :-1, :-1] = x.T @ scaled
+            self.hessian[row, -1, :-1] = self.hessian[row, :-1, -1] = scaled.sum(0)
+            self.hessian[row, -1, -1] = spread[row].sum()
+
+    def invert_hessian(self) -> None:
+        """Set the preconditioner: the inverse of the Hessian plus the penalty."""
+        floor = 1e-6 * self.hessian.diagonal(dim1=1, dim2=2).amax(dim=1)  # keeps Cholesky in float32 definite
+        ridge = self.penalty[:, None] * self.penalised + floor[:, None] + torch.finfo(self.hessian.dtype).tiny
+        self.inverse = torch.cholesky_inverse(torch.linalg.cholesky(self.hessian + torch.diag_embed(ridge)))
+        self._selected.clear()
+
+    def precondition(self, vectors: Tensor, rows: Tensor) -> Tensor:
+        """The preconditioner of some rows times vectors."""
+        stacked = vectors.view(-1, self.classes, self.width)
+        return torch.bmm(stacked, self._select(rows).inverse).flatten(1)
+
+
+def _padded(tensor: Tensor, n: int) -> Tensor:
+    if len(tensor) == n:
+        return tensor.contiguous()
+    return torch.cat([tensor, tensor.new_zeros(n - len(tensor), *tensor.shape[1:])])

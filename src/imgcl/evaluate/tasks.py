@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -60,34 +60,38 @@ class Candidates:
     settings: list[dict[str, float]]
 
 
+Weighting = Callable[[Task], Problem]
+"""How the training samples of a task count."""
+
 Probe = Callable[[Sequence[Problem], "Candidates | None"], Candidates]
 """Fits linear models to problems; the second argument is the solution of the first stage where it is known."""
 
 
-@dataclass
 class Bench:
-    """Tasks and a probe; fits that several classifiers need are made once."""
+    """Tasks, and a probe that fits them under several weightings of the training samples.
 
-    tasks: Sequence[Task]
-    probe: Probe
-    _plain: list[Candidates] = field(default_factory=list)
+    Weightings that are known to be needed (``weightings``) are fitted together on first use: the probe saves work on
+    problems that share their samples.
+    """
 
-    def plain_candidates(self) -> Candidates:
-        """Fits with every training sample counted once."""
-        if not self._plain:
-            self._plain.append(self.fit([torch.ones(1, len(task.y)) for task in self.tasks]))
-        return self._plain[0]
+    def __init__(self, tasks: Sequence[Task], probe: Probe, weightings: Sequence[Weighting] = ()) -> None:
+        self.tasks, self.probe = tasks, probe
+        self._wanted = list(dict.fromkeys(weightings))
+        self._fitted: dict[Weighting, Candidates] = {}
 
-    def fit(
-        self, weights: Sequence[Tensor], offsets: Sequence[Tensor] | None = None, start: Candidates | None = None
-    ) -> Candidates:
-        """Fits with sample weights (stages, n) and logit offsets (K,) for each task."""
-        zero = [torch.zeros(task.n_classes) for task in self.tasks]
-        problems = [
-            Problem(task.x, task.y, weight, offset)
-            for task, weight, offset in zip(self.tasks, weights, offsets or zero, strict=True)
-        ]
-        return self.probe(problems, start)
+    def candidates(self, weighting: Weighting) -> Candidates:
+        """Fits of every task under a weighting."""
+        if weighting not in self._fitted:
+            wanted = [*self._wanted, *([weighting] if weighting not in self._wanted else [])]
+            fits = self.probe([kind(task) for task in self.tasks for kind in wanted], None)
+            for i, kind in enumerate(wanted):
+                self._fitted[kind] = Candidates(fits.coefficients[i :: len(wanted)], fits.settings)
+            self._wanted = []
+        return self._fitted[weighting]
+
+    def follow(self, weighting: Weighting, start: Candidates) -> Candidates:
+        """Fits of a weighting with several stages, from the fits of its first stage."""
+        return self.probe([weighting(task) for task in self.tasks], start)
 
     def choose(self, candidates: Candidates) -> list[LinearModel]:
         """For each task the candidate that is best on its validation rows."""

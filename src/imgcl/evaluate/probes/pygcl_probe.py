@@ -13,6 +13,8 @@ from imgcl.evaluate.tasks import Candidates
 
 STEPS = 5000
 LEARNING_RATE = 0.01
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
 EVERY = 20  # steps between two looks at validation
 
 
@@ -21,7 +23,7 @@ def pygcl(problems: Sequence[Problem], start: Candidates | None = None) -> Candi
 
     Problems with stages spend equally many steps in each; ``start`` is not used.
     """
-    points = side_by_side(_train, problems)
+    points = side_by_side(_train, problems, [problem.x for problem in problems])
     coefficients = points.view(len(problems), points.shape[1], problems[0].n_classes, -1)
     settings = [{"step": float(step)} for step in range(EVERY, STEPS + 1, EVERY)]
     return Candidates(switch_off_absent(coefficients, problems), settings)
@@ -30,15 +32,20 @@ def pygcl(problems: Sequence[Problem], start: Candidates | None = None) -> Candi
 def _train(problems: list[Problem]) -> Tensor:
     stages = len(problems[0].weight)
     everything = torch.arange(len(problems))
-    unpenalised = [float("inf")] * len(problems)
-    stacks = [SoftmaxStack(problems, range(len(problems)), unpenalised, stage) for stage in range(stages)]
+    stack = SoftmaxStack(problems, range(len(problems)))  # its penalty is zero until it is set
     dimension = problems[0].n_classes * (problems[0].x.shape[1] + 1)
-    points = torch.nn.Parameter(torch.zeros(len(problems), dimension))
-    adam = torch.optim.Adam([points], lr=LEARNING_RATE)
+    points = torch.zeros(len(problems), dimension)
+    mean, square = torch.zeros_like(points), torch.zeros_like(points)
     snapshots = []
     for step in range(STEPS):
-        _, points.grad = stacks[step * stages // STEPS].objective(points.detach(), everything)
-        adam.step()
+        if step * stages % STEPS < stages:
+            stack.set_stage(step * stages // STEPS)
+        _, gradient = stack.objective(points, everything)
+        # Adam as torch's, written out: its first step would import a compiler for seconds
+        mean.lerp_(gradient, 1 - BETAS[0])
+        square.lerp_(gradient * gradient, 1 - BETAS[1])
+        size = LEARNING_RATE / (1 - BETAS[0] ** (step + 1))
+        points -= size * mean / ((square / (1 - BETAS[1] ** (step + 1))).sqrt() + EPSILON)
         if (step + 1) % EVERY == 0:
-            snapshots.append(points.detach().clone())
+            snapshots.append(points.clone())
     return torch.stack(snapshots, dim=1)

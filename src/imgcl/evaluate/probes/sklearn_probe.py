@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
 from imgcl.errors import InputError
-from imgcl.evaluate.probes.batched import PENALTIES
+from imgcl.evaluate.probes.batched_probe import PENALTIES
 from imgcl.evaluate.regression import STAGE_STEPS
 from imgcl.evaluate.softmax import ABSENT, Problem
 from imgcl.evaluate.tasks import Candidates
