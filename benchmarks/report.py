@@ -1,0 +1,71 @@
+"""Run all benchmarks and write their table into docs/performance.md.
+
+IMGCL_DATA=<directory with the raw files> python benchmarks/report.py [NAME …]
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from imgcl.files import write_text
+
+FOLDER = Path(__file__).parent
+PAGE = FOLDER.parent / "docs" / "performance.md"
+BEGIN, END = "<!-- table: made by benchmarks/report.py -->", "<!-- end of table -->"
+BENCHMARKS = ("epoch", "limits", "methods", "clustering", "pagerank", "probe", "walks")
+
+
+def run(name: str) -> dict[str, Any]:
+    command = [sys.executable, str(FOLDER / f"{name}.py"), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"benchmarks/{name}.py failed:\n{done.stderr}")
+    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def rows(name: str, result: dict[str, Any]) -> list[list[str]]:
+    """A flat result is one row, a result of results one row each; numbers without a column follow in the last one."""
+    nested = {key: value for key, value in result.items() if isinstance(value, dict)}
+    if nested:
+        return [row for key, value in nested.items() for row in rows(f"{name}: {key}", value)]
+    columns = ("ours_s", "reference_s", "ratio", "bar", "peak_mb")
+    rest = [f"{key} {shown(value)}" for key, value in result.items() if key not in (*columns, "benchmark")]
+    return [[name, *(shown(result.get(column, "")) for column in columns), ", ".join(rest)]]
+
+
+def shown(value: Any) -> str:
+    return (
+        f"{value:.3g}"
+        if isinstance(value, float) and abs(value) < 1000
+        else f"{value:.0f}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def table(results: dict[str, dict[str, Any]]) -> str:
+    header = ["benchmark", "ours, s", "reference, s", "ratio", "bar", "peak MB", "more"]
+    lines = [header, ["---"] * len(header), *(row for name, result in results.items() for row in rows(name, result))]
+    versions = f"torch {torch.__version__}, Python {platform.python_version()}"
+    machine = f"{platform.machine()}, {torch.get_num_threads()} threads, {versions}"
+    return "\n".join([f"Measured on {machine}.", "", *("| " + " | ".join(line) + " |" for line in lines)])
+
+
+def main() -> None:
+    results = {name: run(name) for name in sys.argv[1:] or BENCHMARKS}
+    text = table(results)
+    print(text)
+    if not sys.argv[1:]:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        write_text(PAGE, f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
+
+
+if __name__ == "__main__":
+    main()
