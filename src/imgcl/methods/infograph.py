@@ -54,7 +54,8 @@ class InfoGraph(Method[InfoGraphSettings]):
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         positive, negative = self.encoder([block, self.corruption(block, generator)], rows)
-        whole = self.global_net(positive.sum(dim=0))
+        # The sum over the rows, in units of their number: it would otherwise push every score out of softplus' range.
+        whole = self.global_net(positive.sum(dim=0) / len(positive))
         local = self.local_net(torch.cat([positive, negative])) @ whole
         return jsd_discrimination(local[: len(positive)], local[len(positive) :])
 

@@ -1,0 +1,176 @@
+"""Epochs of the methods: against stock layers and plain formulas, with ImGCL against without, and peak memory.
+
+IMGCL_DATA=<directory with the raw files> python benchmarks/methods.py [--only NAME] [--json]
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import torch
+
+from common import arguments, interleaved, peak_mb, show
+from imgcl.balance import BalanceSettings
+from imgcl.block import Block
+from imgcl.data import load_graph
+from imgcl.methods import METHODS
+from imgcl.presets import find_preset
+from imgcl.train import Trainer
+from stock_methods import REFERENCES, Epoch
+
+GRAPH = "amazon-computers"
+FRACTION = 0.1  # l, the share of selected rows
+EPOCHS, LABELLINGS = 500, 8  # T and T/B of the amortised comparison
+
+
+def ours(name: str, graph_name: str, fraction: float | None = None) -> Epoch:
+    """One epoch with the published widths and views, on all rows or on a random fraction of them."""
+    graph = load_graph(graph_name)
+    block = Block.from_graph(graph)
+    method = METHODS[name](graph.n_features, find_preset(name, graph_name, "paper").config().build_settings())
+    trainable = [parameter for parameter in method.parameters() if parameter.requires_grad]
+    optimiser = torch.optim.AdamW(trainable, lr=5e-4, weight_decay=1e-5)
+    generator = torch.Generator().manual_seed(0)
+    rows = None
+    if fraction is not None:
+        rows = torch.randperm(graph.n_nodes, generator=generator)[: round(fraction * graph.n_nodes)].sort().values
+
+    def epoch() -> None:
+        optimiser.zero_grad(set_to_none=True)
+        method.loss(block, rows, generator).backward()
+        optimiser.step()
+        method.after_step(0.5)
+
+    return epoch
+
+
+def run_ours(name: str, graph_name: str) -> None:
+    epoch = ours(name, graph_name)
+    epoch()
+    epoch()
+
+
+def run_reference(name: str, graph_name: str) -> None:
+    REFERENCES[name](graph_name)()
+
+
+def against_stock(name: str, bar: float) -> Callable[[int], dict[str, Any]]:
+    """Our epoch on all rows against the reference."""
+
+    def measure(repeats: int) -> dict[str, Any]:
+        seconds = interleaved({"ours": ours(name, GRAPH), "reference": REFERENCES[name](GRAPH)}, repeats)
+        return {
+            "ours_s": seconds["ours"],
+            "reference_s": seconds["reference"],
+            "ratio": seconds["reference"] / seconds["ours"],
+            "bar": bar,
+            "peak_mb": peak_mb(run_ours, name, GRAPH),
+            "reference_peak_mb": peak_mb(run_reference, name, GRAPH),
+        }
+
+    return measure
+
+
+def grace(repeats: int) -> dict[str, Any]:
+    """All nodes as negatives, and how near the loss comes to the machine's own matrix products."""
+    result = against_stock("grace", 5)(repeats)
+    n, width = load_graph(GRAPH).n_nodes, find_preset("grace", GRAPH, "paper").method_settings["dim"]
+    # C C^T above the diagonal twice (forward and backward), then both products of the gradient: 2 n x 2 n x d each.
+    operations = (2 + 2 + 4) * 2 * n * n * width
+    return {
+        **result,
+        "peak_mb_bar": 1500,
+        "share_of_matrix_product_speed": operations / result["ours_s"] / gemm_speed(),
+    }
+
+
+def gemm_speed(size: int = 2048) -> float:
+    """Floating-point operations per second of torch's matrix product."""
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    return 2 * size**3 / interleaved({"product": lambda: a @ b}, 9)["product"]
+
+
+def grace_imgcl(repeats: int) -> dict[str, Any]:
+    """GRACE on the selected rows against stock GRACE on all nodes."""
+    sides = {"ours": ours("grace", GRAPH, FRACTION), "reference": REFERENCES["grace"](GRAPH)}
+    seconds = interleaved(sides, repeats)
+    return {
+        "ours_s": seconds["ours"],
+        "reference_s": seconds["reference"],
+        "ratio": seconds["reference"] / seconds["ours"],
+        "bar": 50,
+    }
+
+
+def imgcl_overhead(repeats: int) -> dict[str, Any]:
+    """An ImGCL epoch, labelling amortised over B, as a multiple of the plain epoch, for every method."""
+    graph = load_graph(GRAPH)
+    result: dict[str, Any] = {"bar": 1.05}
+    for name in METHODS:
+        preset = find_preset(name, GRAPH, "fast").config()
+        training = preset.training.model_copy(update={"epochs": EPOCHS, "patience": None})
+        balance = BalanceSettings(fraction=FRACTION, labellings=LABELLINGS)
+        plain = Trainer(preset.model_copy(update={"training": training}), graph)
+        balanced = Trainer(preset.model_copy(update={"training": training, "balance": balance}), graph)
+        seconds = interleaved({"plain": plain.step, "imgcl": balanced.step}, repeats)
+        labelling = median(_labelling_seconds(balanced, k) for k in range(1, 4)) - seconds["imgcl"]
+        amortised = seconds["imgcl"] + max(labelling, 0.0) / (EPOCHS / LABELLINGS)
+        result[f"{name}_plain_s"] = seconds["plain"]
+        result[f"{name}_imgcl_s"] = amortised
+        result[f"{name}_labelling_s"] = labelling
+        result[f"{name}_ratio"] = amortised / seconds["plain"]
+    return result
+
+
+def _labelling_seconds(trainer: Trainer, labelling: int) -> float:
+    """One step at whose start the labels are made anew."""
+    trainer.epoch = math.ceil(labelling * EPOCHS / LABELLINGS)
+    before = len(trainer.selector.history) if trainer.selector is not None else 0
+    start = time.perf_counter()
+    trainer.step()
+    seconds = time.perf_counter() - start
+    if trainer.selector is None or len(trainer.selector.history) == before:
+        raise RuntimeError(f"epoch {trainer.epoch - 1} made no labels: the amortised time would be wrong")
+    return seconds
+
+
+def mvgrl_memory(_: int) -> dict[str, Any]:
+    """Diffusion and two epochs on DBLP."""
+    n = load_graph("dblp").n_nodes
+    return {
+        "peak_mb": peak_mb(run_ours, "mvgrl", "dblp"),
+        "bar_mb": 1500,
+        "dense_inverse_alone_mb": 2 * n * n * 4 / 2**20,  # a float32 matrix and its inverse
+    }
+
+
+BENCHMARKS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "gbt": against_stock("gbt", 8),
+    "bgrl": against_stock("bgrl", 8),
+    "dgi": against_stock("dgi", 5),
+    "grace": grace,
+    "grace-imgcl": grace_imgcl,
+    "imgcl-overhead": imgcl_overhead,
+    "mvgrl-memory": mvgrl_memory,
+}
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--only", choices=BENCHMARKS, action="append", help="run this part alone (may be repeated)")
+    options = parser.parse_args()
+    results = {}
+    for name in options.only or BENCHMARKS:
+        results[name] = BENCHMARKS[name](options.repeats)
+        if not options.json:
+            show(name, results[name], False)
+    if options.json:
+        show("methods", results, True)
+
+
+if __name__ == "__main__":
+    main()
