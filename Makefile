@@ -28,9 +28,7 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 bench: $(STAMP)
-	for file in benchmarks/epoch.py benchmarks/clustering.py benchmarks/pagerank.py benchmarks/probe.py benchmarks/walks.py; do \
-		$(BIN)/python $$file || exit 1; \
-	done
+	$(BIN)/python benchmarks/report.py
 
 clean:
 	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
