@@ -110,6 +110,20 @@ def _entry(
     return np.int64(indices[entry]), (weights[entry] if len(weights) > 0 else one)
 
 
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _add(out: NDArray[Any], factor: Any, other: NDArray[Any]) -> None:
+    for k in range(len(out)):
+        out[k] += factor * other[k]
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _dot(a: NDArray[Any], b: NDArray[Any]) -> Any:
+    total = a.dtype.type(0)
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
 @threaded(fastmath=True)
 def _forward(
     indptr: NDArray[Any],
@@ -147,12 +161,11 @@ def _forward(
                         raw = sources[column, h] + targets[row, h]
                         share = weight * np.exp((raw if raw > 0 else below * raw) - largest[row, h])
                         sums[row, h] += share
-                        for k in range(h * width, (h + 1) * width):
-                            out[row, k] += share * values[column, k]
+                        begin_h, end_h = h * width, (h + 1) * width
+                        _add(out[row, begin_h:end_h], share, values[column, begin_h:end_h])
             for h in range(heads):
                 if sums[row, h] > 0:
-                    for k in range(h * width, (h + 1) * width):
-                        out[row, k] /= sums[row, h]
+                    out[row, h * width : (h + 1) * width] /= sums[row, h]
 
 
 @threaded(fastmath=True)
@@ -183,9 +196,8 @@ def _backward_rows(
                 column, weight = _entry(entry, begin, row, indices, weights, own, one)
                 if column >= 0:
                     for h in range(heads):
-                        dot = values.dtype.type(0)
-                        for k in range(h * width, (h + 1) * width):
-                            dot += gradient[row, k] * values[column, k]
+                        begin_h, end_h = h * width, (h + 1) * width
+                        dot = _dot(gradient[row, begin_h:end_h], values[column, begin_h:end_h])
                         raw = sources[column, h] + targets[row, h]
                         share = weight * np.exp((raw if raw > 0 else below * raw) - largest[row, h]) / sums[row, h]
                         d_targets[row, h] += share * (dot - mean[row, h]) * (one if raw > 0 else below)
@@ -223,8 +235,7 @@ def _backward_columns(
                     for h in range(heads):
                         raw = sources[column, h] + targets[row, h]
                         share = weight * np.exp((raw if raw > 0 else below * raw) - largest[row, h]) / sums[row, h]
-                        dot = values.dtype.type(0)
-                        for k in range(h * width, (h + 1) * width):
-                            dot += gradient[row, k] * values[column, k]
-                            d_values[column, k] += share * gradient[row, k]
+                        begin_h, end_h = h * width, (h + 1) * width
+                        dot = _dot(gradient[row, begin_h:end_h], values[column, begin_h:end_h])
+                        _add(d_values[column, begin_h:end_h], share, gradient[row, begin_h:end_h])
                         d_sources[column, h] += share * (dot - mean[row, h]) * (one if raw > 0 else below)

@@ -160,6 +160,7 @@ def keep_edges(
     """Remove undirected edges at random; ``drop`` holds one probability, or one for every CSR entry."""
     n = len(indptr) - 1
     kept_indptr = np.zeros(n + 1, dtype=np.int64)
+    kept = np.empty(len(indices), dtype=np.uint8)
     bounds = balanced_bounds(indptr, parts)
     per_entry = len(drop) > 1
     for part in prange(parts):
@@ -167,8 +168,8 @@ def keep_edges(
             count = 0
             for entry in range(indptr[row], indptr[row + 1]):
                 probability = drop[entry] if per_entry else drop[0]
-                if edge_uniform(row, indices[entry], seed) >= probability:
-                    count += 1
+                kept[entry] = edge_uniform(row, indices[entry], seed) >= probability
+                count += kept[entry]
             kept_indptr[row + 1] = count
     for row in range(n):
         kept_indptr[row + 1] += kept_indptr[row]
@@ -176,14 +177,14 @@ def keep_edges(
     kept_weights = np.empty(kept_indptr[n] if len(weights) > 0 else 0, dtype=weights.dtype)
     for part in prange(parts):
         for row in range(bounds[part], bounds[part + 1]):
-            position = kept_indptr[row]
+            position, end = kept_indptr[row], kept_indptr[row + 1]
             for entry in range(indptr[row], indptr[row + 1]):
-                probability = drop[entry] if per_entry else drop[0]
-                if edge_uniform(row, indices[entry], seed) >= probability:
+                # Written even when dropped and then overwritten: no branch on a random number.
+                if position < end:
                     kept_indices[position] = indices[entry]
                     if len(weights) > 0:
                         kept_weights[position] = weights[entry]
-                    position += 1
+                position += kept[entry]
     return kept_indptr, kept_indices, kept_weights
 
 
