@@ -30,8 +30,10 @@ def test_json_object_is_as_promised() -> None:
     plain = entry["plain"]
     assert plain["accuracy"]["mean"] == pytest.approx(0.7)
     assert plain["accuracy"]["sd"] == pytest.approx(0.1 * np.sqrt(2))
-    half = 12.7062 * 0.1  # t(0.975, 1) * sd / sqrt(2)
-    assert plain["accuracy"]["ci95"] == pytest.approx([0.7 - half, 0.7 + half], abs=1e-4)
+    assert plain["accuracy"]["ci95"] == [0, 1]  # 0.7 ± 1.27, but a fraction cannot leave 0..1
+    three = json.loads(result([7, 7, 8]).to_json())["plain"]["accuracy"]
+    half = 4.30265 * 0.1 / 3  # t(0.975, 2) * sd / sqrt(3), sd = 0.1 / sqrt(3)
+    assert three["ci95"] == pytest.approx([2.2 / 3 - half, 2.2 / 3 + half], abs=1e-4)
     for metric in ("head", "tail", "macro_f1", "balanced_accuracy", "g_mean", "ece"):
         assert set(plain[metric]) == {"mean", "sd", "ci95"}
         assert 0 <= plain[metric]["mean"] <= 1

@@ -45,8 +45,12 @@ class Scores:
         return {**summary_metrics(self.confusion, groups), "ece": self.ece}
 
     def estimate(self, values: NDArray[np.float64]) -> Estimate:
-        """Mean, standard deviation and interval of one value per cell."""
-        return estimate(values, self.seeds, self.splits)
+        """Mean, standard deviation and interval of one value per cell; all metrics are fractions, so it ends at 0 and 1."""
+        found = estimate(values, self.seeds, self.splits)
+        if found.ci95 is None:
+            return found
+        low, high = found.ci95
+        return replace(found, ci95=(max(0.0, low), min(1.0, high)))
 
 
 @dataclass(frozen=True, eq=False)
