@@ -232,7 +232,7 @@ def test_all_rows_are_the_same_as_none(method: str) -> None:
 def test_learns_on_cora(method: str, imgcl: bool) -> None:
     cora = load_graph("cora")
     preset = find_preset(method, "cora", "fast").config()
-    epochs = min(150, preset.training.epochs)
+    epochs = min(80, preset.training.epochs)
     config = preset.model_copy(
         update={
             "training": preset.training.model_copy(update={"epochs": epochs}),
