@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from imgcl.errors import InputError
+from imgcl.losses.exponential import exp_sums, exp_weighted
 
 BLOCK = (
     1024  # rows and columns of E held at once: large enough for full matrix-product speed, small enough for the cache
@@ -54,10 +55,11 @@ class _LogDenominators(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, c: Tensor) -> Tensor:
         sums = torch.zeros(len(c), dtype=torch.float64, device=c.device)
-        for left, right, e in _blocks(c):
-            sums[left] += e.sum(dim=1)
+        for left, right, block in _blocks(c):
+            of_rows, of_columns = exp_sums(block, without_diagonal=left == right)
+            sums[left] += of_rows
             if left != right:
-                sums[right] += e.sum(dim=0)
+                sums[right] += of_columns
         sums = sums.to(c.dtype)
         ctx.save_for_backward(c, sums)
         return sums.log()
@@ -69,28 +71,22 @@ class _LogDenominators(torch.autograd.Function):
         # d/dc_i is sum_j e_ij (r_i + r_j) c_j with r = gradient / sum, for e_ij stands in the sums of rows i and j.
         r = gradient / sums
         out = torch.zeros_like(c)
-        factor = c.new_empty(BLOCK, BLOCK)
-        for left, right, e in _blocks(c):
-            weights = factor[: e.shape[0], : e.shape[1]]
-            torch.add(r[left].unsqueeze(1), r[right], out=weights)
-            weights *= e
-            out[left].addmm_(weights, c[right])
+        for left, right, block in _blocks(c):
+            exp_weighted(block, r[left], r[right], without_diagonal=left == right)
+            out[left].addmm_(block, c[right])
             if left != right:
-                out[right].addmm_(weights.T, c[left])
+                out[right].addmm_(block.T, c[left])
         return out
 
 
 def _blocks(c: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
-    """``exp(C C^T)`` with a zero diagonal, block by block on and above the diagonal; a block lives until the next."""
+    """``C C^T`` block by block, on and above the diagonal; a block lives until the next one."""
     buffer = c.new_empty(BLOCK * BLOCK)
     parts = [slice(start, min(start + BLOCK, len(c))) for start in range(0, len(c), BLOCK)]
     for first, left in enumerate(parts):
         rows = c[left]
         for right in parts[first:]:
             columns = c[right]
-            e = buffer[: len(rows) * len(columns)].view(len(rows), len(columns))
-            torch.mm(rows, columns.T, out=e)
-            e.exp_()
-            if left == right:
-                e.fill_diagonal_(0)
-            yield left, right, e
+            block = buffer[: len(rows) * len(columns)].view(len(rows), len(columns))
+            torch.mm(rows, columns.T, out=block)
+            yield left, right, block
