@@ -9,6 +9,7 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
+WIDE = 512  # columns from which the preconditioner is diagonal: a full one would cost more than it saves
 ABSENT = -1e30  # logit of a class without training labels: its probability is exactly 0
 
 
@@ -78,7 +79,8 @@ class SoftmaxStack:
         once = [len(p.y) / (2 if int(p.present.sum()) == 2 else 1) for p in problems]
         self.size = offset.new_tensor([once[i] for i in self.owner])
         self.penalty = torch.zeros_like(self.size)
-        self.hessian = offset.new_zeros(len(self.owner), self.width, self.width)
+        square = (self.width, self.width) if self.width <= WIDE else (self.width,)
+        self.hessian = offset.new_zeros(len(self.owner), *square)
         self.inverse = self.hessian
         self._selected: dict[tuple[int, ...], _Rows] = {}
         self.set_stage(0)
@@ -156,6 +158,10 @@ class SoftmaxStack:
         spread = self.weight * (1 - torch.linalg.vecdot(p, p, dim=1)) / self.classes
         for row, key in enumerate(self.samples_of):
             x = self.x[key]
+            if self.width > WIDE:
+                self.hessian[row, :-1] = spread[row] @ (x * x)
+                self.hessian[row, -1] = spread[row].sum()
+                continue
             scaled = x * spread[row, :, None]
             self.hessian[row, :-1, :-1] = x.T @ scaled
             self.hessian[row, -1, :-1] = self.hessian[row, :-1, -1] = scaled.sum(0)
@@ -163,15 +169,20 @@ class SoftmaxStack:
 
     def invert_hessian(self) -> None:
         """Set the preconditioner: the inverse of the Hessian plus the penalty."""
-        floor = 1e-6 * self.hessian.diagonal(dim1=1, dim2=2).amax(dim=1)  # keeps Cholesky in float32 definite
-        ridge = self.penalty[:, None] * self.penalised + floor[:, None] + torch.finfo(self.hessian.dtype).tiny
-        self.inverse = torch.cholesky_inverse(torch.linalg.cholesky(self.hessian + torch.diag_embed(ridge)))
+        diagonal = self.hessian if self.width > WIDE else self.hessian.diagonal(dim1=1, dim2=2)
+        floor = 1e-6 * diagonal.amax(dim=1, keepdim=True)  # keeps Cholesky in float32 definite
+        ridge = self.penalty[:, None] * self.penalised + floor + torch.finfo(diagonal.dtype).tiny
+        if self.width > WIDE:
+            self.inverse = 1 / (diagonal + ridge)
+        else:
+            self.inverse = torch.cholesky_inverse(torch.linalg.cholesky(self.hessian + torch.diag_embed(ridge)))
         self._selected.clear()
 
     def precondition(self, vectors: Tensor, rows: Tensor) -> Tensor:
         """The preconditioner of some rows times vectors."""
         stacked = vectors.view(-1, self.classes, self.width)
-        return torch.bmm(stacked, self._select(rows).inverse).flatten(1)
+        inverse = self._select(rows).inverse
+        return (stacked * inverse[:, None] if self.width > WIDE else torch.bmm(stacked, inverse)).flatten(1)
 
 
 def _padded(tensor: Tensor, n: int) -> Tensor:

@@ -1,0 +1,35 @@
+"""What to compare with: features, walks, propagation and supervised networks, through the same evaluation."""
+
+from imgcl.baselines.embeddings import (
+    deepwalk,
+    deepwalk_features,
+    node2vec,
+    principal_components,
+    propagated_features,
+    raw_features,
+)
+from imgcl.baselines.page import baselines_page, run_page
+from imgcl.baselines.propagate_labels import label_propagation
+from imgcl.baselines.running import BASELINES, Baseline, resolve_baseline, run_baseline
+from imgcl.baselines.skipgram import skip_gram
+from imgcl.baselines.supervised_gcn import gcn
+from imgcl.baselines.walks import random_walks
+
+__all__ = [
+    "BASELINES",
+    "Baseline",
+    "baselines_page",
+    "deepwalk",
+    "deepwalk_features",
+    "gcn",
+    "label_propagation",
+    "node2vec",
+    "principal_components",
+    "propagated_features",
+    "random_walks",
+    "raw_features",
+    "resolve_baseline",
+    "run_baseline",
+    "run_page",
+    "skip_gram",
+]

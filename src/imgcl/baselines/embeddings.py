@@ -1,0 +1,125 @@
+"""Baselines that give an embedding: to be evaluated by the same probe as the contrastive methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from imgcl.baselines.skipgram import skip_gram
+from imgcl.baselines.walks import random_walks
+from imgcl.block import Block
+from imgcl.errors import InputError
+from imgcl.evaluate.labels import normalise_rows
+from imgcl.graph import Graph
+from imgcl.seeding import generator
+
+Floats = NDArray[np.float32]
+
+OVERSAMPLING = 16  # extra directions of the randomised PCA
+POWER_ITERATIONS = 4
+
+
+def raw_features(graph: Graph, seed: int = 0) -> Floats:
+    """The features themselves: what is there before any use of the graph.
+
+    Example:
+        >>> graph = Graph.from_edges([[0], [1]], x=np.array([[1.0, 2.0], [0.0, 1.0]]))
+        >>> raw_features(graph).tolist()
+        [[1.0, 2.0], [0.0, 1.0]]
+    """
+    x = graph.x if isinstance(graph.x, np.ndarray) else graph.x.toarray()
+    return np.asarray(x, dtype=np.float32)
+
+
+def propagated_features(graph: Graph, dim: int = 128, steps: int = 2, seed: int = 0) -> Floats:
+    """S^k X, reduced to ``dim`` principal components: smoothing over the graph, and no training at all.
+
+    S = D^-1/2 (A + I) D^-1/2 is what a GCN propagates with. The honest yardstick for what contrastive learning adds.
+
+    Args:
+        graph: the graph.
+        dim: components kept (fewer when the graph has fewer nodes or features).
+        steps: k.
+        seed: of the randomised decomposition.
+    """
+    if steps < 0 or dim < 1:
+        raise InputError(f"steps is {steps} and dim is {dim}: steps must be 0 or more, dim 1 or more")
+    propagate = Block.from_graph(graph).normalised
+    x = torch.from_numpy(raw_features(graph).copy())
+    for _ in range(steps):
+        x = propagate @ x
+    return principal_components(x.numpy(), dim, seed)
+
+
+def deepwalk(graph: Graph, dim: int = 128, seed: int = 0, **options: Any) -> Floats:
+    """DeepWalk (Perozzi et al. 2014): skip-gram on uniform random walks, 10 of 80 nodes from every node.
+
+    Args:
+        graph: the graph; features are not used.
+        dim: width of the embedding.
+        seed: of walks and training.
+        **options: as of :func:`node2vec`, without p and q.
+    """
+    return node2vec(graph, dim, seed, **options)
+
+
+def node2vec(
+    graph: Graph,
+    dim: int = 128,
+    seed: int = 0,
+    *,
+    p: float = 1.0,
+    q: float = 1.0,
+    walks_per_node: int = 10,
+    length: int = 80,
+    window: int = 5,
+    negatives: int = 5,
+    epochs: int = 1,
+) -> Floats:
+    """node2vec (Grover and Leskovec 2016): skip-gram on walks with return parameter p and in-out parameter q.
+
+    Args:
+        graph: the graph; features are not used.
+        dim: width of the embedding.
+        seed: of walks and training.
+        p: see :func:`imgcl.baselines.walks.random_walks`.
+        q: likewise.
+        walks_per_node: walks that start at each node.
+        length: nodes in a walk.
+        window: see :func:`imgcl.baselines.skipgram.skip_gram`.
+        negatives: likewise.
+        epochs: likewise.
+    """
+    walks = random_walks(graph, walks_per_node, length, p, q, seed)
+    return skip_gram(walks, graph.n_nodes, dim, window, negatives, epochs, seed)
+
+
+def deepwalk_features(graph: Graph, dim: int = 128, seed: int = 0, **options: Any) -> Floats:
+    """DeepWalk next to the raw features, each with rows of length 1 so that neither drowns the other."""
+    return np.concatenate(
+        [normalise_rows(deepwalk(graph, dim, seed, **options)), normalise_rows(raw_features(graph))], axis=1
+    )
+
+
+def principal_components(x: Floats, dim: int, seed: int = 0) -> Floats:
+    """The first principal components of the rows, by randomised subspace iteration (Halko et al. 2011).
+
+    Example:
+        >>> line = np.arange(5, dtype=np.float32)[:, None] * np.array([[3.0, 4.0]], dtype=np.float32)
+        >>> np.abs(principal_components(line, 1)).round(3).ravel().tolist()
+        [10.0, 5.0, 0.0, 5.0, 10.0]
+    """
+    centred = x - x.mean(axis=0, dtype=np.float64).astype(np.float32)
+    rank = min(dim, *x.shape)
+    width = min(rank + OVERSAMPLING, *x.shape)
+    basis = generator(seed, "principal components").standard_normal((x.shape[1], width), dtype=np.float32)
+    for _ in range(POWER_ITERATIONS):
+        basis = np.linalg.qr(centred.T @ np.linalg.qr(centred @ basis)[0])[0]
+    left, values, _ = np.linalg.svd(centred @ basis, full_matrices=False)
+    components = left[:, :rank] * values[:rank]
+    # a component's sign is arbitrary: fix it, so that equal inputs give equal outputs on every machine
+    signs = np.sign(components[np.abs(components).argmax(axis=0), np.arange(rank)])
+    return np.asarray(components * np.where(signs == 0, 1, signs), dtype=np.float32)

@@ -1,0 +1,129 @@
+"""Run a baseline by name, through the same splits, classifiers and metrics as everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+from imgcl.baselines.embeddings import deepwalk, deepwalk_features, node2vec, propagated_features, raw_features
+from imgcl.baselines.propagate_labels import label_propagation
+from imgcl.baselines.supervised_gcn import SCHEDULES, gcn
+from imgcl.errors import InputError
+from imgcl.evaluate import CLASSIFIERS, EvaluationResult, class_groups, evaluate
+from imgcl.evaluate.labels import encode_labels
+from imgcl.evaluate.protocol import draw_splits, law_name, missing_classes, score_predictions
+from imgcl.graph import Graph
+from imgcl.imbalance import Split
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A baseline: what it is called in tables, how it is made, and which classifiers it can be combined with.
+
+    Attributes:
+        title: for people.
+        make: a function of the graph that gives an embedding, or one that gives predictions for splits.
+        classifiers: those it knows.
+        embeds: whether ``make`` gives an embedding.
+    """
+
+    title: str
+    make: Callable[..., Any]
+    classifiers: tuple[str, ...] = tuple(CLASSIFIERS)
+    embeds: bool = True
+
+
+BASELINES: dict[str, Baseline] = {
+    "features": Baseline("raw features", raw_features),
+    "propagated": Baseline("propagated features", propagated_features),
+    "deepwalk": Baseline("DeepWalk", deepwalk),
+    "node2vec": Baseline("node2vec", node2vec),
+    "deepwalk-features": Baseline("DeepWalk + features", deepwalk_features),
+    "gcn": Baseline("supervised GCN", gcn, tuple(SCHEDULES), embeds=False),
+    "label-propagation": Baseline("label propagation", label_propagation, ("plain", "reweight"), embeds=False),
+}
+
+
+def resolve_baseline(name: str) -> Baseline:
+    """The baseline of that name."""
+    if name not in BASELINES:
+        raise InputError(f"baseline {name!r} is not known: choose from {', '.join(BASELINES)}")
+    return BASELINES[name]
+
+
+def run_baseline(
+    name: str,
+    graph: Graph,
+    imbalance: Any = "exp:100",
+    classifier: str | Sequence[str] | None = None,
+    splits: int | Sequence[Split] = 20,
+    random_state: int = 0,
+    **options: Any,
+) -> EvaluationResult:
+    """Evaluate a baseline on a graph.
+
+    Args:
+        name: a name of ``imgcl.baselines.BASELINES``.
+        graph: with labels.
+        imbalance: as in :func:`imgcl.evaluate.evaluate`.
+        classifier: one or several; by default ``plain``, ``pbs`` and ``reweight``, as far as the baseline knows them.
+        splits: as in :func:`imgcl.evaluate.evaluate`.
+        random_state: seed of the splits and of the baseline.
+        **options: of the baseline (for example ``p`` and ``q`` of node2vec).
+
+    Example:
+        >>> from imgcl.data import synthetic_graph
+        >>> graph = synthetic_graph(class_sizes=[120, 60, 40], n_features=16, seed=0)
+        >>> result = run_baseline("propagated", graph, imbalance="exp:5", splits=2, dim=8)
+        >>> result.classifiers
+        ('plain', 'pbs', 'reweight')
+    """
+    baseline = resolve_baseline(name)
+    names = _classifiers(name, baseline, classifier)
+    if graph.y is None:
+        raise InputError(f"graph {graph.name!r} has no labels: a baseline cannot be evaluated without them")
+    known = [key for key in signature(baseline.make).parameters if key not in {"graph", "labels", "splits", "seed"}]
+    wrong = [key for key in options if key not in known and "options" not in known]
+    if wrong:
+        raise InputError(f"baseline {name!r} has no option {wrong[0]!r}: it has {', '.join(known) or 'none'}")
+    if baseline.embeds:
+        Z = baseline.make(graph, seed=random_state, **options)
+        result = evaluate(Z, graph.y, imbalance, names, splits, random_state, class_names=graph.class_names)
+    else:
+        result = _predictions(baseline, graph, imbalance, names, splits, random_state)
+    protocol = {"baseline": name, **{key: str(value) for key, value in options.items()}, **result.protocol}
+    return EvaluationResult(result.scores, result.class_names, result.groups, protocol, result.ceiling, result.notes)
+
+
+def _predictions(
+    baseline: Baseline, graph: Graph, imbalance: Any, names: Sequence[str], splits: int | Sequence[Split], seed: int
+) -> EvaluationResult:
+    assert graph.y is not None
+    labels = encode_labels(graph.y)
+    drawn = draw_splits(labels, imbalance, splits, seed)
+    class_names = labels.names if graph.class_names is None else tuple(graph.class_names[int(k)] for k in labels.names)
+    scores = {}
+    for name in names:
+        made = baseline.make(graph, labels, drawn, name, seed)
+        settings = [prediction.setting for prediction in made]
+        scores[name] = score_predictions([prediction.probabilities for prediction in made], labels, drawn, settings)
+    return EvaluationResult(
+        scores,
+        class_names,
+        class_groups(labels.sizes),
+        {"imbalance": law_name(drawn, imbalance, splits)},
+        notes=missing_classes(labels, drawn, class_names),
+    )
+
+
+def _classifiers(name: str, baseline: Baseline, given: str | Sequence[str] | None) -> tuple[str, ...]:
+    if given is None:
+        return tuple(each for each in ("plain", "pbs", "reweight") if each in baseline.classifiers)
+    listed = tuple(part.strip() for part in given.split(",")) if isinstance(given, str) else tuple(given)
+    unknown = [each for each in listed if each not in baseline.classifiers]
+    if unknown or not listed:
+        what = f"no classifier {unknown[0]!r}" if unknown else "no classifier named"
+        raise InputError(f"baseline {name!r}: {what}; choose from {', '.join(baseline.classifiers)}")
+    return listed

@@ -1,0 +1,92 @@
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from imgcl.baselines import BASELINES, baselines_page, run_baseline, run_page
+from imgcl.errors import InputError
+from imgcl.evaluate import EvaluationResult
+from imgcl.evaluate.paper import paper_accuracy
+from imgcl.graph import Graph
+
+QUICK: dict[str, dict[str, Any]] = {
+    "propagated": {"dim": 8},
+    "deepwalk": {"dim": 8, "walks_per_node": 4, "length": 20},
+    "node2vec": {"dim": 8, "walks_per_node": 4, "length": 20, "p": 0.5, "q": 2.0},
+    "deepwalk-features": {"dim": 8, "walks_per_node": 4, "length": 20},
+}
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_baseline_beats_chance_through_the_same_evaluation(
+    name: str, small_graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("imgcl.baselines.supervised_gcn.EPOCHS", 40)
+    result = run_baseline(name, small_graph, imbalance="exp:5", splits=2, **QUICK.get(name, {}))
+    assert result.protocol["baseline"] == name
+    assert result.protocol["imbalance"] == "exp:5"
+    assert set(result.classifiers) <= {"plain", "pbs", "reweight"}
+    assert result["reweight", "accuracy"].mean > 0.4
+    assert EvaluationResult.from_dict(json.loads(result.to_json())).to_json() == result.to_json()
+    assert (result.ceiling is not None) == BASELINES[name].embeds
+    sizes = {cells.confusion.sum() for cells in result.scores.values()}
+    assert len(sizes) == 1
+
+
+def test_options_reach_the_baseline(small_graph: Graph) -> None:
+    one, two = (run_baseline("propagated", small_graph, splits=1, dim=4, steps=steps) for steps in (0, 2))
+    assert one.protocol["steps"] == "0"
+    assert one.to_json() != two.to_json()
+    with pytest.raises(InputError, match="has no option 'stepps': it has dim, steps"):
+        run_baseline("propagated", small_graph, stepps=2)
+
+
+def test_wrong_use(small_graph: Graph) -> None:
+    with pytest.raises(InputError, match="baseline 'word2vec' is not known: choose from features"):
+        run_baseline("word2vec", small_graph)
+    with pytest.raises(InputError, match="no classifier 'lda'; choose from plain, reweight, pbs"):
+        run_baseline("gcn", small_graph, classifier="lda")
+    with pytest.raises(InputError, match="no classifier named"):
+        run_baseline("gcn", small_graph, classifier=())
+    with pytest.raises(InputError, match="has no labels"):
+        run_baseline("features", small_graph.with_labels(None))
+
+
+def test_page_shows_ours_beside_the_papers(small_graph: Graph) -> None:
+    lines: list[str] = []
+    page = run_page(
+        [small_graph], "imgcl baseline --page", ["features", "label-propagation"], splits=2, progress=lines.append
+    )
+    assert len(lines) == 2
+    assert "    imgcl baseline --page" in page
+    assert f"## {small_graph.name}" in page
+    row = next(line for line in page.splitlines() if line.startswith("| label propagation"))
+    assert row.count("|") == 7
+    assert row.endswith("| - | - |")
+    result = run_baseline("features", small_graph, splits=2)
+    named = baselines_page({"amazon-photo": {"features": result}}, "x")
+    assert named.splitlines()[-1].endswith("| 38.07 |")
+
+
+def test_papers_figures() -> None:
+    assert paper_accuracy("gcn", "dblp") == 51.55
+    assert paper_accuracy("gcn", "dblp", balanced=True) == 73.11
+    assert paper_accuracy("deepwalk", "amazon-computers") == 69.67
+    assert paper_accuracy("deepwalk", "amazon-computers", balanced=True) is None
+    assert paper_accuracy("gbt", "cora") is None
+    assert paper_accuracy("mvgrl", "wiki-cs", balanced=True) == 60.85
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["deepwalk", "node2vec"])
+def test_walks_are_not_below_the_papers_figure_on_photo(name: str) -> None:
+    from imgcl import load_graph
+
+    graph = load_graph("amazon-photo")
+    result = run_baseline(name, graph, classifier="reweight", splits=5, walks_per_node=5, length=40)
+    figure = paper_accuracy(name, "amazon-photo")
+    assert figure is not None
+    assert 100 * result["reweight", "accuracy"].mean >= figure
+    assert np.isfinite(result.values("reweight", "ece")).all()
