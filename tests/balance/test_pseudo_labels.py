@@ -87,6 +87,20 @@ def test_merging_takes_the_pair_that_loses_the_least_modularity() -> None:
     assert modularity(graph, merged, 3) == pytest.approx(best)
 
 
+def test_merging_many_equals_trying_all_unions_each_time() -> None:
+    graph = synthetic_graph(class_sizes=[30, 25, 20, 15, 10, 8, 6], mean_degree=5, homophily=0.4, seed=2)
+    assert graph.y is not None
+    labels = graph.y
+    for left in range(6, 2, -1):
+        unions = [
+            np.unique(np.where(labels == b, a, labels), return_inverse=True)[1]
+            for a in range(left + 1)
+            for b in range(a)
+        ]
+        labels = max(unions, key=lambda union: modularity(graph, union, left))
+        assert adjusted_rand_score(labels, merge(graph, graph.y, left)) == 1.0
+
+
 def test_igraph_missing_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
@@ -127,6 +141,17 @@ def test_constrained_clusters_keep_the_minimum_and_plain_ones_need_not() -> None
     graph = cliques([360])
     assert np.bincount(CLUSTERERS["constrained"](task(graph, 2, points, min_size=150))).min() == 150
     assert np.bincount(CLUSTERERS["kmeans"](task(graph, 2, points, min_size=150))).min() < 150
+
+
+@pytest.mark.parametrize("name", ["constrained", "kmeans", "gmm"])
+def test_clusters_begin_where_the_previous_labelling_stopped(name: str) -> None:
+    # groups at the corners of a square: two clusters may be the left and the right pair, or the upper and the lower
+    generator = np.random.default_rng(0)
+    corner = np.repeat(np.arange(4), 50)
+    points = np.stack([corner % 2, corner // 2], axis=1) * 10 + generator.normal(size=(200, 2))
+    for previous in (corner % 2, corner // 2):
+        labels = CLUSTERERS[name](task(cliques([200]), 2, points.astype(np.float32), previous=previous))
+        assert np.array_equal(labels, previous)
 
 
 def test_given_labels_are_passed_on_or_asked_for() -> None:

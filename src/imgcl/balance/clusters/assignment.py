@@ -16,9 +16,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from imgcl.balance.clusters.heaps import Int, grow, pop, push
 from imgcl.errors import InputError
 
+Int = NDArray[np.int64]
 RESOLUTION = 2**48  # integer cost of the largest cost; a path of thousands of moves still fits into 64 bits
 FAR = np.iinfo(np.int64).max // 4
 LOOK_AT = 256  # rows of a cluster from which the price of its cheapest moves is estimated
@@ -132,8 +132,8 @@ def _repair(cost: NDArray[Any], labels: Int, sizes: Int, min_size: int, max_size
                     heap = b * k + v
                     if known[b] and b != v:
                         if size[heap] == room[heap]:
-                            prices, rows = grow(prices, rows, start, size, room, heap, 2 * room[heap] + 8)
-                        push(prices, rows, start, size, heap, _price(cost, row, v, b, scale), row)
+                            prices, rows = _grow(prices, rows, start, size, room, heap, 2 * room[heap] + 8)
+                        _push(prices, rows, start, size, heap, _price(cost, row, v, b, scale), row)
         v = first
         while v >= 0:
             for b in range(k):
@@ -197,11 +197,11 @@ def _cheap_moves(
         if a != target:
             if found[a] < min(units + 1, sizes[a]):
                 limit[a], found[a] = np.inf, sizes[a]  # the estimate was too low: keep them all
-            prices, rows = grow(prices, rows, start, size, room, target * k + a, found[a])
+            prices, rows = _grow(prices, rows, start, size, room, target * k + a, found[a])
     for row in range(n):
         a = labels[row]
         if a != target and cost[row, target] - cost[row, a] <= limit[a]:
-            push(prices, rows, start, size, target * k + a, _price(cost, row, a, target, scale), row)
+            _push(prices, rows, start, size, target * k + a, _price(cost, row, a, target, scale), row)
     return prices, rows
 
 
@@ -230,5 +230,58 @@ def _refresh(
     """Drop rows that have left ``source`` from the top of its heap and note what the next one costs."""
     heap = target * len(cheapest) + source
     while size[heap] > 0 and labels[rows[start[heap]]] != source:
-        pop(prices, rows, start, size, heap)
+        _pop(prices, rows, start, size, heap)
     cheapest[target, source] = prices[start[heap]] if size[heap] > 0 else FAR
+
+
+# Many binary min-heaps in one pool of memory: heap h lies in keys[start[h] : start[h] + size[h]] and the same of items;
+# when its room is used up, it moves to the end of the pool. (Numba's own lists of lists count references at every
+# access, which costs more than all the rest. The heaps stand in this file because numba's cache does not notice when a
+# function of another file has changed.)
+
+
+@njit(cache=True, nogil=True)
+def _push(keys: Int, items: Int, start: Int, size: Int, heap: int, key: int, item: int) -> None:
+    """Add an entry to a heap that has room for it."""
+    first, at = start[heap], size[heap]
+    size[heap] += 1
+    while at > 0 and key < keys[first + (at - 1) // 2]:
+        parent = (at - 1) // 2
+        keys[first + at], items[first + at] = keys[first + parent], items[first + parent]
+        at = parent
+    keys[first + at], items[first + at] = key, item
+
+
+@njit(cache=True, nogil=True)
+def _pop(keys: Int, items: Int, start: Int, size: Int, heap: int) -> None:
+    """Drop the least entry of a heap that has one."""
+    first = start[heap]
+    size[heap] -= 1
+    last = size[heap]
+    key, item = keys[first + last], items[first + last]
+    at = 0
+    while 2 * at + 1 < last:
+        child = 2 * at + 1
+        if child + 1 < last and keys[first + child + 1] < keys[first + child]:
+            child += 1
+        if key <= keys[first + child]:
+            break
+        keys[first + at], items[first + at] = keys[first + child], items[first + child]
+        at = child
+    keys[first + at], items[first + at] = key, item
+
+
+@njit(cache=True, nogil=True)
+def _grow(keys: Int, items: Int, start: Int, size: Int, room: Int, heap: int, wanted: int) -> tuple[Int, Int]:
+    """Move a heap to the end of the pool, with the room wanted; returns the pool's arrays, which may be new ones.
+
+    ``start`` has one entry more than there are heaps: where the pool is free.
+    """
+    first, used = start[heap], start[-1]
+    if used + wanted > len(keys):
+        more = np.empty(used + wanted, np.int64)
+        keys, items = np.concatenate((keys[:used], more)), np.concatenate((items[:used], more))
+    for i in range(size[heap]):
+        keys[used + i], items[used + i] = keys[first + i], items[first + i]
+    start[heap], room[heap], start[-1] = used, wanted, used + wanted
+    return keys, items

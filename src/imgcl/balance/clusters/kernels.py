@@ -51,12 +51,12 @@ def move_rows(block: Float, old: NDArray[np.int64], new: NDArray[np.int64], sums
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def squared_norms(block: Float) -> Float:
-    """Squared norm of each row."""
-    norms = np.empty(len(block), np.float32)
+def squared_norms(block: Float) -> NDArray[np.float64]:
+    """Squared norm of each row, in double precision: the inertia is a small difference of their sum."""
+    norms = np.empty(len(block))
     for row in range(len(block)):
-        total = np.float32(0)
+        total = 0.0
         for i in range(block.shape[1]):
-            total += block[row, i] * block[row, i]
+            total += np.float64(block[row, i]) * np.float64(block[row, i])
         norms[row] = total
     return norms

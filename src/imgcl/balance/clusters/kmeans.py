@@ -82,7 +82,7 @@ def kmeans(
         rows = (rows - offset).astype(np.float32)  # far from the origin float32 distances lose their digits
     else:
         offset[:] = 0.0
-    squares = float(row_norms(rows).sum(dtype=np.float64))
+    squares = float(row_norms(rows).sum())
     if start is None:
         centroids = plus_plus(rows, n_clusters, seeding.generator(seed, "k-means++"))
     else:

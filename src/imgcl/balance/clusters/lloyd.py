@@ -54,9 +54,9 @@ class ClusterSums:
         return np.asarray(self._sums / np.maximum(self.sizes, 1)[:, None])
 
 
-def row_norms(points: Points) -> NDArray[np.float32]:
+def row_norms(points: Points) -> NDArray[np.float64]:
     """Squared norm of each row; refuses rows that are not finite."""
-    norms = np.empty(points.shape[0], dtype=np.float32)
+    norms = np.empty(points.shape[0])
 
     def fill(rows: slice, block: NDArray[np.float32]) -> None:
         norms[rows] = squared_norms(block)

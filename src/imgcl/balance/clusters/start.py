@@ -28,7 +28,7 @@ def plus_plus(points: Points, n_clusters: int, generator: np.random.Generator) -
     if points.shape[0] > size:
         points = points[np.sort(generator.choice(points.shape[0], size, replace=False))]
     n = points.shape[0]
-    norms = row_norms(points)
+    norms = row_norms(points).astype(np.float32)
     chosen = [int(generator.integers(n))]
     nearest = _squared_distances(points, norms, np.array(chosen))[:, 0]
     while len(chosen) < n_clusters:
