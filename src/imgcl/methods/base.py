@@ -52,8 +52,3 @@ class Method(nn.Module, Generic[SettingsT]):
 
     def after_step(self, progress: float) -> None:
         """Called after every optimiser step with the finished share of training (moving averages live here)."""
-
-
-def at_rows(z: Tensor, rows: Tensor | None) -> Tensor:
-    """The given rows, or all."""
-    return z if rows is None else z[rows]
