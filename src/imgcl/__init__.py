@@ -3,10 +3,15 @@
 The names below are the public interface; they are loaded when first used, so that ``import imgcl`` is quick.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from imgcl._version import __version__
+
+# torch and numba each keep a pool of OpenMP threads. By default an idle thread spins, and takes the core that the other
+# pool is waiting for: on a busy machine an epoch then takes ten times as long. Read when the first of them is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
     from imgcl.balance import BalancedSelector, BalanceSettings

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from numba import njit
 
-SMALL_WORK = 1 << 17  # multiplications below which waking the other threads costs more than they save
+SMALL_WORK = 1 << 22  # multiplications below which waking the other threads costs more than they save
 
 
 def threaded(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
