@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 
 from imgcl.balance.clusters import CLUSTERERS, ClusterTask, choose_n_clusters, match
@@ -190,14 +191,28 @@ def test_auto_finds_the_clusters_of_a_block_model(k: int) -> None:
     assert choose_n_clusters(points.astype(np.float32), graph) == k
 
 
-def test_auto_on_the_digits_is_near_ten() -> None:
-    graph = load_graph("digits")
+def smoothed_features(graph: Graph) -> np.ndarray:
+    """Features averaged over the neighbourhood twice, 64 leading directions: what an untrained encoder sees."""
     normalised = sp.diags_array(1 / np.sqrt(graph.degree + 1.0))
     smooth = normalised @ (graph.adjacency + sp.eye_array(graph.n_nodes)) @ normalised
-    points = smooth @ (smooth @ graph.x)
+    features = smooth @ (smooth @ sp.csr_array(graph.x))
+    return np.asarray(TruncatedSVD(min(64, graph.n_features - 1), random_state=0).fit_transform(features))
+
+
+def test_auto_on_the_digits_is_near_ten() -> None:
+    graph = load_graph("digits")
+    points = smoothed_features(graph)
     found = choose_n_clusters(points, graph)
     assert abs(found - 10) <= 2
     assert found == choose_n_clusters(points, graph)
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cora", "amazon-photo", "amazon-computers"])
+def test_auto_on_real_graphs_is_off_by_three_at_most(name: str) -> None:
+    graph = load_graph(name)
+    assert abs(choose_n_clusters(smoothed_features(graph), graph) - graph.n_classes) <= 3
 
 
 def test_auto_needs_edges() -> None:
