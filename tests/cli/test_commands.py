@@ -72,7 +72,10 @@ def test_info_datasets_presets_and_version():
     assert imgcl("--version").stdout.startswith("imgcl ")
 
 
-@pytest.mark.parametrize("command", ["demo", "datasets", "info", "presets", "pretrain", "embed", "evaluate"])
+@pytest.mark.parametrize(
+    "command",
+    ["demo", "datasets", "info", "presets", "pretrain", "embed", "evaluate", "trace", "predict", "baseline", "theory"],
+)
 def test_every_command_explains_itself_with_an_example(command):
     assert f"imgcl {command}" in imgcl(command, "--help").stdout.split("Example", 1)[1]
 

@@ -64,3 +64,11 @@ def test_predict_writes_a_class_for_every_node(runs, small_graph, tmp_path):
     assert right > 0.6 * len(rows)
     with pytest.raises(ImgclError, match="no labels at"):
         invoke("predict", runs / "imgcl", "--labels", tmp_path / "none.csv", "--out", tmp_path / "p.csv")
+
+
+def test_baseline_prints_a_table_and_refuses_what_it_does_not_know():
+    shown = invoke("baseline", "features", "digits", "--splits", 2, "--classifier", "plain")
+    assert "plain" in shown
+    assert "tail" in shown
+    with pytest.raises(ImgclError, match="baseline 'oracle' is not known"):
+        invoke("baseline", "oracle", "digits")

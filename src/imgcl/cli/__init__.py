@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from imgcl._version import __version__
+from imgcl.cli.baseline import baseline
 from imgcl.cli.console import err
 from imgcl.cli.demo import demo
 from imgcl.cli.embed import embed
@@ -44,7 +45,7 @@ def _main(
     pass
 
 
-for command in (demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, theory):
+for command in (demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, theory):
     app.command(context_settings={"help_option_names": ["-h", "--help"]})(command)
 
 

@@ -1,0 +1,51 @@
+"""``imgcl baseline``: what to compare with, through the same evaluation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imgcl.cli.console import key_values, out
+
+
+def baseline(
+    name: Annotated[str, typer.Argument(help="Baseline, for example features, deepwalk, node2vec, gcn.")],
+    graph: Annotated[str, typer.Argument(help="A labelled graph: data set name or path.")],
+    imbalance: Annotated[str, typer.Option(help="Law of the training labels.")] = "exp:100",
+    classifier: Annotated[str | None, typer.Option(help="Classifiers, separated by commas.")] = None,
+    splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
+    options: Annotated[list[str] | None, typer.Option("--set", help="An option of the baseline, key=value.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the splits and of the baseline.")] = 0,
+    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
+) -> None:
+    """Evaluate a baseline: raw features, random walks, propagated features, a supervised network, label propagation.
+
+    Examples:
+      imgcl baseline features digits
+      imgcl baseline node2vec amazon-photo --set p=0.5 --set q=2
+      imgcl baseline gcn dblp --classifier plain,pbs --json
+    """
+    from imgcl.baselines import resolve_baseline, run_baseline
+    from imgcl.data import load_graph
+
+    resolve_baseline(name)
+    given = {key: _number(value) for key, value in key_values(options or []).items()}
+    loaded = load_graph(graph, data_dir=data_dir)
+    result = run_baseline(name, loaded, imbalance, classifier, splits, seed, **given)
+    if as_json:
+        print(result.to_json())
+    else:
+        out.print(str(result), highlight=False, markup=False, soft_wrap=True)
+
+
+def _number(text: str) -> str | int | float:
+    """Options are numbers where they look like one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
