@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,20 +12,18 @@ import torch
 from imgcl.balance import CENTRALITIES, BalancedSelector
 from imgcl.graph import Graph
 
-EXAMPLE = """
-from imgcl.balance import CENTRALITIES
+CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
-def triangles(graph, **_):
-    adjacency = graph.adjacency
-    return (adjacency @ adjacency).multiply(adjacency).sum(axis=1) / 2
 
-CENTRALITIES["triangles"] = triangles
-"""
+def example() -> str:
+    """The code under the heading "A centrality"."""
+    section = CONTRIBUTING.read_text(encoding="utf-8").split("## A centrality", 1)[1]
+    return section.split("```python", 1)[1].split("```", 1)[0]
 
 
 @pytest.fixture
 def registered() -> Iterator[None]:
-    exec(EXAMPLE, {})
+    exec(example(), {})
     yield
     del CENTRALITIES["triangles"]
 
