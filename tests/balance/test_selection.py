@@ -112,6 +112,14 @@ def test_a_very_central_node_does_not_cost_its_class_its_share() -> None:
     assert inclusion_probabilities(p, 20)[:50].sum() < 8  # what one factor for all nodes would do
 
 
+def test_any_two_rows_of_a_class_may_be_selected_together() -> None:
+    """Systematic sampling in a fixed order would never take neighbours."""
+    generator = np.random.default_rng(0)
+    pi, strata = np.full(40, 0.25), np.repeat([0, 1], 20)
+    together = sum({3, 4} <= set(systematic(pi, generator, strata).tolist()) for _ in range(1000))
+    assert together == pytest.approx(1000 * 5 * 4 / (20 * 19), rel=0.4)
+
+
 def test_certain_rows_are_always_selected() -> None:
     for seed in range(50):
         assert {1, 3} <= set(systematic([0.5, 1.0, 0.5, 1.0], np.random.default_rng(seed)).tolist())
