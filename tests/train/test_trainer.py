@@ -82,6 +82,16 @@ def test_patience_stops_and_goes_back_to_the_best_epoch(small_graph):
     assert trainer.epoch - 1 - best == 3
 
 
+@pytest.mark.parametrize(("balance", "epochs"), [(None, 11), (BalanceSettings(), 40)])
+def test_patience_begins_anew_when_the_selection_changes(small_graph, monkeypatch, balance, epochs):
+    trainer = Trainer(config(training={"epochs": 40, "patience": 10}, balance=balance), small_graph)
+    weight = next(trainer.method.parameters())
+    # A loss that only rises: a labelling every 5 epochs keeps a patience of 10 from running out.
+    monkeypatch.setattr(trainer.method, "loss", lambda *_: weight.sum() * 0 + float(trainer.epoch))
+    trainer.train()
+    assert trainer.epoch == epochs
+
+
 def test_other_graph_is_embedded_and_wrong_width_refused(small_graph):
     trainer = Trainer(config(), small_graph)
     trainer.train()

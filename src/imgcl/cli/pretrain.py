@@ -68,6 +68,7 @@ def pretrain(
         seed=seed,
         device=device,
     )
+    err.print(f"preset {config.preset}", highlight=False)
     with training_progress(f"{method} on {loaded.name}", quiet=quiet) as on_epoch:
         done = start(loaded, config, run, source=graph, resume=resume, diagnose=diagnose, on_epoch=on_epoch)
     rows, width = done.embedding.shape

@@ -102,7 +102,10 @@ class Trainer:
         try:
             rows = None
             if self.selector is not None:
+                labellings = len(self.selector.history)
                 rows = self.selector(self.epoch, embed=self._embed_block).to(self.device)
+                if len(self.selector.history) > labellings:
+                    self.best = None  # losses on other rows do not compare: the patience begins anew
             for group in self.optimiser.param_groups:
                 group["lr"] = training.lr * learning_rate_factor(self.epoch, training)
             self.method.train()
