@@ -27,9 +27,7 @@ class TrainingSettings(BaseModel):
     optimiser: Literal["adamw", "adam"] = "adamw"
     schedule: Literal["cosine", "constant"] = Field("cosine", description="after the warm-up")
     warm_up: int | float = Field(0.1, ge=0, description="epochs (1 and above) or share of the epochs (below 1)")
-    patience: int | None = Field(
-        None, ge=1, description="stop after so many epochs without a lower loss; a labelling begins anew"
-    )
+    patience: int | None = Field(None, ge=1, description="epochs without a lower loss until training stops")
     normalise: Literal["none", "row", "column"] = Field("none", description="normalisation of the features")
     checkpoint_every: int = Field(50, ge=1, description="epochs between two checkpoints of a run directory")
 
