@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from imgcl.balance import BalancedSelector, BalanceSettings
+from imgcl.balance import CLUSTERERS, BalancedSelector, BalanceSettings
+from imgcl.balance.clusters import ClusterTask
 from imgcl.data import synthetic_graph
 from imgcl.errors import InputError
 from imgcl.graph import Graph
@@ -92,14 +93,37 @@ def test_labels_for_diagnosis_do_not_change_the_selection(graph: Graph) -> None:
     assert run(plain, Encoder(graph), range(EPOCHS)) == run(diagnosed, Encoder(graph), range(EPOCHS))
 
 
-def test_pseudo_classes_keep_their_numbers(graph: Graph) -> None:
-    selector = BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, clusters="gmm")
-    encoder = Encoder(graph)
-    selector(0, embed=lambda: encoder.at(0))
-    assert selector.labels is not None
-    before = selector.labels.copy()
-    selector(5, embed=lambda: encoder.at(0).flip(1))  # another start and other axes, the same groups
-    assert (selector.labels == before).mean() > 0.95
+def test_pseudo_classes_keep_their_numbers(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert graph.y is not None
+    numbering = iter([[0, 1, 2], [2, 0, 1]])
+    monkeypatch.setitem(CLUSTERERS, "renumbered", lambda task: np.array(next(numbering))[graph.y])
+    selector = BalancedSelector(graph, n_clusters=3, epochs=2, clusters="renumbered")
+    for epoch in range(2):
+        selector(epoch)
+        assert np.array_equal(selector.labels, graph.y)  # type: ignore[arg-type]
+    assert selector.history[1]["agreement"] == 1.0
+
+
+def test_every_labelling_has_a_seed_of_its_own(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    def remember(task: ClusterTask) -> np.ndarray:
+        seeds.append(task.seed)
+        return np.zeros(300, dtype=np.int64)
+
+    monkeypatch.setitem(CLUSTERERS, "remembered", remember)
+    for seed in (0, 1, 0):
+        selector = BalancedSelector(graph, n_clusters=3, epochs=2, clusters="remembered", seed=seed)
+        selector(0)
+        selector(1)
+    assert len(set(seeds)) == 4
+    assert seeds[4:] == seeds[:2]
+
+
+def test_a_clusterer_that_makes_too_many_labels_is_refused(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CLUSTERERS, "careless", lambda task: np.full(300, 3))
+    with pytest.raises(InputError, match="clusters=careless made the label 3: labels must be 0..2"):
+        BalancedSelector(graph, n_clusters=3, epochs=2, clusters="careless")(0)
 
 
 @pytest.mark.parametrize("resample_every", [None, 1, 3])
@@ -143,7 +167,8 @@ def test_seeds_decide(graph: Graph) -> None:
 
 
 def test_the_draw_may_be_refreshed_more_often_than_the_labels(graph: Graph) -> None:
-    selector, encoder = BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, resample_every=1), Encoder(graph)
+    selector = BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, resample_every=1, alpha="constant:1")
+    encoder = Encoder(graph)
     draws = [tuple(selector(epoch, embed=encoder).tolist()) for epoch in range(EPOCHS)]
     assert encoder.calls == 8
     assert len(set(draws)) == EPOCHS

@@ -181,7 +181,8 @@ class BalancedSelector:
             "pseudo-labels",
         )
         if labels.max() >= self.n_clusters:
-            raise InputError(f"clusters={self.settings.clusters} made the label {labels.max()} of {self.n_clusters}")
+            name, top = self.settings.clusters, self.n_clusters - 1
+            raise InputError(f"clusters={name} made the label {labels.max()}: labels must be 0..{top}")
         return labels if self.labels is None else match(labels, self.labels, self.n_clusters)
 
     def _points(self, embed: Callable[[], Any] | None) -> Points:
