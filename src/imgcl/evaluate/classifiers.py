@@ -41,8 +41,8 @@ def pbs(bench: Bench) -> list[LinearModel]:
 
     A training label of class k is drawn with probability p_k / N_k, p_k = alpha N_k / N + (1 - alpha) / K, while alpha
     goes from 1 to 0. The expectation over the draws is used in place of draws, which is the same training without
-    sampling noise: the classifier is first fitted at alpha = 1 (that is ``plain``), and then takes a few solver
-    steps for each of eight smaller values down to alpha = 0. It is not run to convergence at alpha = 0, which would be
+    sampling noise: the classifier is first fitted at alpha = 1 (that is ``plain``), and then takes one solver step for
+    each of eight smaller values down to alpha = 0. It is not run to convergence at alpha = 0, which would be
     ``reweight``: what it keeps from the earlier stages is what sets it apart.
 
     Use it to compare with the paper, whose ImGCL rows have this classifier; elsewhere it is a softer ``reweight``.

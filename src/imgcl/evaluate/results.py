@@ -45,7 +45,7 @@ class Scores:
         return {**summary_metrics(self.confusion, groups), "ece": self.ece}
 
     def estimate(self, values: NDArray[np.float64]) -> Estimate:
-        """Mean, standard deviation and interval of one value per cell; all metrics are fractions, so it ends at 0 and 1."""
+        """Mean, standard deviation and interval of one value per cell; metrics are fractions, so it ends at 0 and 1."""
         found = estimate(values, self.seeds, self.splits)
         if found.ci95 is None:
             return found

@@ -1,4 +1,4 @@
-"""Loss, gradient and preconditioner of a stack of penalised softmax regressions."""
+"""Loss, gradient, curvature and preconditioner of a stack of penalised softmax regressions."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ class SoftmaxStack:
             share[i, :, -1].index_add_(0, problem.y, own)
         self.label_share = share[self.owner]
 
-    def objective(self, points: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Losses and gradients of some rows."""
+    def evaluate(self, points: Tensor, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Losses and gradients of some rows, and the class probabilities (rows, K, n) that :meth:`curvature` needs."""
         some = self._select(rows)
         points = points.view(-1, self.classes, self.width)
         p = self._probabilities(points, some)
@@ -112,22 +112,35 @@ class SoftmaxStack:
         losses = -torch.linalg.vecdot(own.clamp_min_(torch.finfo(p.dtype).tiny).log_(), some.weight)
         shrink = some.penalty * points
         losses += 0.5 * torch.linalg.vecdot(shrink.flatten(1), points.flatten(1))
-        gradients = shrink - some.label_share
-        p *= some.weight[:, None]
-        gradients[:, :, -1] += p.sum(dim=2)
-        flat = gradients.view(-1, self.width)[:, :-1]
-        for x, part in some.runs:
-            flat[part].addmm_(p.view(-1, self.n)[part], x)
-        return losses, gradients.flatten(1)
+        return losses, self._backward(p * some.weight[:, None], shrink - some.label_share, some), p
+
+    def curvature(self, vectors: Tensor, at: Tensor, rows: Tensor) -> Tensor:
+        """The Hessian of some rows, x^T diag(w) (diag(p) - p p^T) x + penalty, times vectors."""
+        some = self._select(rows)
+        vectors = vectors.view(-1, self.classes, self.width)
+        weighted = self._forward(vectors, vectors[:, :, -1], some).mul_(at)
+        weighted.addcmul_(at, weighted.sum(dim=1, keepdim=True), value=-1).mul_(some.weight[:, None])
+        return self._backward(weighted, some.penalty * vectors, some)
 
     def _probabilities(self, points: Tensor, some: _Rows) -> Tensor:
         """Class probabilities of the training samples, (rows, K, n): classes first keeps the softmax vectorised."""
-        bias = (points[:, :, -1] + some.offset).view(-1, 1)
-        flat = points.view(-1, self.width)[:, :-1]
-        logits = points.new_empty(len(points), self.classes, self.n)
+        return torch.softmax(self._forward(points, points[:, :, -1] + some.offset, some), dim=1)
+
+    def _forward(self, points: Tensor, bias: Tensor, some: _Rows) -> Tensor:
+        """Coefficients times samples plus bias, (rows, K, n)."""
+        flat, column = points.view(-1, self.width)[:, :-1], bias.reshape(-1, 1)
+        out = points.new_empty(len(points), self.classes, self.n)
         for x, part in some.runs:
-            torch.addmm(bias[part], flat[part], x.T, out=logits.view(-1, self.n)[part])
-        return torch.softmax(logits, dim=1)
+            torch.addmm(column[part], flat[part], x.T, out=out.view(-1, self.n)[part])
+        return out
+
+    def _backward(self, per_sample: Tensor, out: Tensor, some: _Rows) -> Tensor:
+        """Add (rows, K, n) times samples to ``out`` (rows, K, d + 1), and flatten it."""
+        out[:, :, -1] += per_sample.sum(dim=2)
+        flat = out.view(-1, self.width)[:, :-1]
+        for x, part in some.runs:
+            flat[part].addmm_(per_sample.view(-1, self.n)[part], x)
+        return out.flatten(1)
 
     def _select(self, rows: Tensor) -> _Rows:
         """What belongs to some rows, gathered once: the same rows come again and again."""

@@ -40,7 +40,7 @@ def _train(problems: list[Problem]) -> Tensor:
     for step in range(STEPS):
         if step * stages % STEPS < stages:
             stack.set_stage(step * stages // STEPS)
-        _, gradient = stack.objective(points, everything)
+        _, gradient, _ = stack.evaluate(points, everything)
         # Adam as torch's, written out: its first step would import a compiler for seconds
         mean.lerp_(gradient, 1 - BETAS[0])
         square.lerp_(gradient * gradient, 1 - BETAS[1])
