@@ -122,7 +122,7 @@ def test_every_labelling_has_a_seed_of_its_own(graph: Graph, monkeypatch: pytest
 
 def test_a_clusterer_that_makes_too_many_labels_is_refused(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CLUSTERERS, "careless", lambda task: np.full(300, 3))
-    with pytest.raises(InputError, match="clusters=careless made the label 3: labels must be 0..2"):
+    with pytest.raises(InputError, match=r"clusters=careless made the label 3: labels must be 0\.\.2"):
         BalancedSelector(graph, n_clusters=3, epochs=2, clusters="careless")(0)
 
 

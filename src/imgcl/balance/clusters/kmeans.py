@@ -18,7 +18,7 @@ from imgcl.errors import InputError
 FAR_OFF = 100.0  # squared distance of the mean from the origin, in variances, from which on rows are centred first
 LOOK_AT = 4096  # rows from which the data's mean and variance are estimated
 MINI_BATCH_ABOVE = 1 << 18  # rows from which on mini-batches do the work
-FULL_PASSES = 3  # iterations over all rows that follow the mini-batches
+FULL_PASSES = 5  # iterations over all rows that follow the mini-batches, or a warm start instead of them
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def kmeans(
         start: centroids to begin with (warm start); by default greedy k-means++.
         max_iterations: stop after so many assignment steps.
         tolerance: stop when the centroids' squared movement is below this fraction of the data's mean variance.
-        mini_batch: find the centroids on random batches, then make three passes over all rows; ``None``: above
-            262,144 rows.
+        mini_batch: find the centroids on random batches unless a start is given, then make at most five passes over
+            all rows; ``None``: above 262,144 rows.
         seed: seed of the start and of the batches.
 
     Example:
@@ -88,8 +88,9 @@ def kmeans(
     else:
         centroids = _given_start(start, n_clusters, rows.shape[1]) - offset
     if n > MINI_BATCH_ABOVE if mini_batch is None else mini_batch:
-        generator = seeding.generator(seed, "mini-batches")
-        centroids = mini_batch_centroids(rows, centroids, generator, min_size=min_size, max_size=max_size)
+        if start is None:
+            generator = seeding.generator(seed, "mini-batches")
+            centroids = mini_batch_centroids(rows, centroids, generator, min_size=min_size, max_size=max_size)
         max_iterations = min(max_iterations, FULL_PASSES)
     sums: ClusterSums | None = None
     for iteration in range(1, max_iterations + 1):  # noqa: B007 (the count is part of the result)
