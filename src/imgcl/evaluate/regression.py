@@ -5,7 +5,7 @@ For each problem it finds what scikit-learn's ``LogisticRegression(C=C, solver="
 Divided by C * n that is a mean loss with the penalty 1 / (C * n), the form used here.
 
 Why it is fast: problems advance together (:mod:`imgcl.evaluate.newton`), each value of C starts where the solutions for
-smaller ones point, the Hessian averaged over classes is the preconditioner, and float32 is enough (the
+smaller ones point, the preconditioner is near the Hessian and cheap, and float32 is enough (the
 loss is found to 1e-4, relative: see :data:`imgcl.evaluate.newton.GAP`).
 """
 
@@ -25,7 +25,7 @@ from imgcl.evaluate.softmax import ABSENT, Problem, SoftmaxStack
 Item = TypeVar("Item")
 
 MAX_STEPS = 50  # Newton steps for each C
-HESSIAN_EVERY = 2  # values of C that share the preconditioner's Hessian: it is dear and changes slowly
+MEASURE_EVERY = 2  # values of C (or stages) that share a measured curvature: it is dear and changes slowly
 GROUP = 2  # training sets that are solved together
 
 
@@ -55,9 +55,7 @@ def fit_path(problems: Sequence[Problem], penalties: Sequence[float]) -> Tensor:
         for i, c in enumerate(penalties):
             start = _extrapolate(path) if path else group[0].x.new_zeros(len(group), stack.classes * stack.width)
             stack.set_penalties([c] * len(group))
-            if i % HESSIAN_EVERY == 0:
-                stack.update_hessian(start)
-            stack.invert_hessian()
+            stack.update_preconditioner(start if i % MEASURE_EVERY == 0 else None)
             path.append(minimise(stack, start, MAX_STEPS))
         return torch.stack(path, dim=1)
 
@@ -86,8 +84,7 @@ def follow_stages(problems: Sequence[Problem], penalties: Sequence[float], start
         stack.set_penalties(list(penalties) * len(group))
         for stage in range(1, len(training[0].weight)):
             stack.set_stage(stage)
-            stack.update_hessian(points)
-            stack.invert_hessian()
+            stack.update_preconditioner(points if stage % MEASURE_EVERY == 1 else None)
             points = minimise(stack, points, max_steps=1)
         return points.view(len(group), len(penalties), -1)
 

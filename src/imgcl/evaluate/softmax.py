@@ -9,7 +9,8 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
-WIDE = 512  # columns from which the preconditioner is diagonal: a full one would cost more than it saves
+from imgcl.evaluate.preconditioner import Preconditioner, apply
+
 ABSENT = -1e30  # logit of a class without training labels: its probability is exactly 0
 
 
@@ -49,6 +50,7 @@ class _Rows:
     label_share: Tensor
     penalty: Tensor
     inverse: Tensor
+    scale: Tensor
     runs: list[tuple[Tensor, slice]]
 
 
@@ -79,9 +81,7 @@ class SoftmaxStack:
         once = [len(p.y) / (2 if int(p.present.sum()) == 2 else 1) for p in problems]
         self.size = offset.new_tensor([once[i] for i in self.owner])
         self.penalty = torch.zeros_like(self.size)
-        square = (self.width, self.width) if self.width <= WIDE else (self.width,)
-        self.hessian = offset.new_zeros(len(self.owner), *square)
-        self.inverse = self.hessian
+        self.preconditioner = Preconditioner(len(self.owner), self.classes, self.width, offset)
         self._selected: dict[tuple[int, ...], _Rows] = {}
         self.set_stage(0)
 
@@ -152,7 +152,8 @@ class SoftmaxStack:
                 offset=self.offset[rows],
                 label_share=self.label_share[rows],
                 penalty=self.penalty[rows, None, None] * self.penalised,
-                inverse=self.inverse[rows],
+                inverse=self.preconditioner.inverse[rows],
+                scale=self.preconditioner.scale[rows],
                 runs=list(self._runs(key)),
             )
         return self._selected[key]
@@ -164,38 +165,19 @@ class SoftmaxStack:
             start, stop = stop, stop + self.classes * len(list(run))
             yield self.x[key], slice(start, stop)
 
-    def update_hessian(self, points: Tensor) -> None:
-        """Set the preconditioner's Hessian: that of the loss averaged over classes, x^T diag(w (1 - p.p) / K) x."""
-        everything = self._select(torch.arange(len(self.owner)))
-        p = self._probabilities(points.view(-1, self.classes, self.width), everything)
-        spread = self.weight * (1 - torch.linalg.vecdot(p, p, dim=1)) / self.classes
-        for row, key in enumerate(self.samples_of):
-            x = self.x[key]
-            if self.width > WIDE:
-                self.hessian[row, :-1] = spread[row] @ (x * x)
-                self.hessian[row, -1] = spread[row].sum()
-                continue
-            scaled = x * spread[row, :, None]
-            self.hessian[row, :-1, :-1] = x.T @ scaled
-            self.hessian[row, -1, :-1] = self.hessian[row, :-1, -1] = scaled.sum(0)
-            self.hessian[row, -1, -1] = spread[row].sum()
-
-    def invert_hessian(self) -> None:
-        """Set the preconditioner: the inverse of the Hessian plus the penalty."""
-        diagonal = self.hessian if self.width > WIDE else self.hessian.diagonal(dim1=1, dim2=2)
-        floor = 1e-6 * diagonal.amax(dim=1, keepdim=True)  # keeps Cholesky in float32 definite
-        ridge = self.penalty[:, None] * self.penalised + floor + torch.finfo(diagonal.dtype).tiny
-        if self.width > WIDE:
-            self.inverse = 1 / (diagonal + ridge)
-        else:
-            self.inverse = torch.cholesky_inverse(torch.linalg.cholesky(self.hessian + torch.diag_embed(ridge)))
+    def update_preconditioner(self, points: Tensor | None = None) -> None:
+        """Adapt the preconditioner to the penalties, and to the curvature of the loss at ``points`` if given."""
+        if points is not None:
+            everything = self._select(torch.arange(len(self.owner)))
+            p = self._probabilities(points.view(-1, self.classes, self.width), everything)
+            self.preconditioner.measure(p, self.weight, [self.x[key] for key in self.samples_of])
+        self.preconditioner.invert(self.penalty[:, None] * self.penalised)
         self._selected.clear()
 
     def precondition(self, vectors: Tensor, rows: Tensor) -> Tensor:
         """The preconditioner of some rows times vectors."""
-        stacked = vectors.view(-1, self.classes, self.width)
-        inverse = self._select(rows).inverse
-        return (stacked * inverse[:, None] if self.width > WIDE else torch.bmm(stacked, inverse)).flatten(1)
+        some = self._select(rows)
+        return apply(some.inverse, some.scale, vectors.view(-1, self.classes, self.width)).flatten(1)
 
 
 def _padded(tensor: Tensor, n: int) -> Tensor:
