@@ -151,7 +151,7 @@ def figure(rows: Sequence[Contraction], *, seed: int = 0) -> Figure:
     curve.set(xlabel="x = half the distance of the means", ylabel="contraction", title="One balanced re-labelling")
     curve.legend()
     for colour, x in zip(("C0", "C1", "C2"), (0.0, 0.5, 1.0), strict=True):
-        biases = iterate(x, steps=8, samples=200_000, seed=seed)
+        biases = iterate(x, steps=6, samples=1_000_000, seed=seed)
         steps = np.arange(len(biases))
         falling.semilogy(steps, np.abs(biases), "o", color=colour, label=f"x = {x:g}")
         falling.semilogy(steps, biases[0] * contraction(x) ** steps, color=colour, alpha=0.6)

@@ -33,16 +33,21 @@ def test_a_record_by_hand() -> None:
     assert 0 < entry["agreement"] < 1
 
 
-def test_rows_name_the_largest_and_smallest_class(history: list[Labelling]) -> None:
+def test_rows_say_the_smallest_and_largest_share(history: list[Labelling]) -> None:
     rows = trace_rows(history)
     assert [row["epoch"] for row in rows] == list(range(0, 16, 2))
     assert rows[0]["alpha"] == 1.0
     for row, entry in zip(rows, history, strict=True):
-        assert row["largest"] == max(entry["sizes"]) / 190
         assert row["clusters"] == 3
-        assert row["selected"] == 19
-        assert row["true_most"] == max(entry["true_drawn"] or [])
-    assert rows[-1]["smallest_drawn"] > rows[0]["smallest_drawn"]  # type: ignore[operator]
+        assert row["rows"] == 19
+        assert row["ARI"] == entry["ari"]
+        for column, shares in (
+            ("nodes %", [size / 190 for size in entry["sizes"]]),
+            ("drawn %", entry["drawn"]),
+            ("true %", entry["true_drawn"] or []),
+        ):
+            assert row[column] == f"{100 * min(shares):.0f}-{100 * max(shares):.0f}"
+    assert rows[0]["drawn %"] != rows[-1]["drawn %"]
 
 
 def test_the_figure_shows_nodes_selection_truth_and_agreement(history: list[Labelling], tmp_path: Path) -> None:

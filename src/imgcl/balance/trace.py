@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from imgcl.balance.history import Labelling
 from imgcl.errors import InputError
@@ -16,44 +16,42 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def trace_rows(history: Sequence[Labelling]) -> list[dict[str, float | int | None]]:
-    """One row per labelling; shares are fractions, and columns that were not recorded are ``None``.
+def trace_rows(history: Sequence[Labelling]) -> list[dict[str, Any]]:
+    """One row per labelling, narrow enough for a terminal; what was not recorded is ``None``.
 
-    The columns: ``epoch``, ``alpha``, ``clusters``, ``selected``; share of the ``largest`` and ``smallest``
-    pseudo-class among all nodes, and of the same two among the selected rows (``largest_drawn``, ``smallest_drawn``);
-    ``agreement`` with the labelling before (adjusted Rand index); with labels for diagnosis ``ari``, ``nmi`` and the
-    largest and smallest share of a true class among the selected rows (``true_most``, ``true_least``).
+    The columns: ``epoch``; ``alpha``; ``clusters``; ``rows`` selected; ``nodes %``, smallest and largest share of a
+    pseudo-class among all nodes, and ``drawn %``, the same among the selected rows; ``agreement`` with the labelling
+    before (adjusted Rand index); and with labels for diagnosis ``ARI``, ``NMI`` and ``true %``, smallest and largest share
+    of a true class among the selected rows.
 
     Example:
         >>> from imgcl.balance.history import record
         >>> entry = record(0, 1.0, np.array([0, 0, 0, 1]), np.array([0, 3]), n_clusters=2)
         >>> row = trace_rows([entry])[0]
-        >>> row["largest"], row["largest_drawn"], row["agreement"]
-        (0.75, 0.5, None)
+        >>> row["nodes %"], row["drawn %"], row["agreement"]
+        ('25-75', '50-50', None)
     """
-    rows: list[dict[str, float | int | None]] = []
-    for entry in history:
-        sizes = np.array(entry["sizes"])
-        largest, smallest = int(sizes.argmax()), int(sizes.argmin())
-        true_drawn = entry["true_drawn"]
-        rows.append(
-            {
-                "epoch": entry["epoch"],
-                "alpha": entry["alpha"],
-                "clusters": len(sizes),
-                "selected": entry["selected"],
-                "largest": float(sizes[largest] / sizes.sum()),
-                "smallest": float(sizes[smallest] / sizes.sum()),
-                "largest_drawn": entry["drawn"][largest],
-                "smallest_drawn": entry["drawn"][smallest],
-                "agreement": entry["agreement"],
-                "ari": entry["ari"],
-                "nmi": entry["nmi"],
-                "true_most": None if true_drawn is None else max(true_drawn),
-                "true_least": None if true_drawn is None else min(true_drawn),
-            }
-        )
-    return rows
+    return [
+        {
+            "epoch": entry["epoch"],
+            "alpha": entry["alpha"],
+            "clusters": len(entry["sizes"]),
+            "rows": entry["selected"],
+            "nodes %": _span(np.array(entry["sizes"]) / sum(entry["sizes"])),
+            "drawn %": _span(entry["drawn"]),
+            "agreement": entry["agreement"],
+            "ARI": entry["ari"],
+            "NMI": entry["nmi"],
+            "true %": None if entry["true_drawn"] is None else _span(entry["true_drawn"]),
+        }
+        for entry in history
+    ]
+
+
+def _span(shares: ArrayLike) -> str:
+    """Smallest and largest share in percent."""
+    percent = 100 * np.asarray(shares)
+    return f"{percent.min():.0f}-{percent.max():.0f}"
 
 
 def trace_figure(history: Sequence[Labelling]) -> Figure:
