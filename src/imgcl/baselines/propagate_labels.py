@@ -39,7 +39,7 @@ def label_propagation(
         weight = 1 / sizes[truth] if classifier == "reweight" else np.ones(len(truth))
         start[np.array(split.train), i, truth] = torch.from_numpy(weight).float()
     flat = start.view(graph.n_nodes, -1)
-    best: list[tuple[float, Prediction] | None] = [None] * len(splits)
+    best: list[Prediction | None] = [None] * len(splits)
     for alpha in ALPHAS:
         scores = flat
         for _ in range(STEPS):
@@ -48,7 +48,7 @@ def label_propagation(
             shares = (values + UNREACHED) / (values + UNREACHED).sum(dim=1, keepdim=True)
             right = shares[np.array(split.val)].argmax(dim=1).numpy() == codes[split.val]
             recalls = [right[codes[split.val] == k].mean() for k in np.unique(codes[split.val])]
-            score, kept = float(np.mean(recalls)), best[i]
-            if kept is None or score > kept[0]:
-                best[i] = (score, Prediction(shares[np.array(split.test)], {"alpha": alpha}))
-    return [entry[1] for entry in best if entry is not None]
+            rank, kept = (-float(np.mean(recalls)), 0.0), best[i]
+            if kept is None or rank < kept.rank:
+                best[i] = Prediction(shares[np.array(split.test)], {"alpha": alpha}, rank)
+    return [prediction for prediction in best if prediction is not None]
