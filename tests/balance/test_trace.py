@@ -33,21 +33,24 @@ def test_a_record_by_hand() -> None:
     assert 0 < entry["agreement"] < 1
 
 
-def test_rows_say_the_smallest_and_largest_share(history: list[Labelling]) -> None:
+def test_rows_say_how_uneven_nodes_and_selection_are(history: list[Labelling]) -> None:
     rows = trace_rows(history)
     assert [row["epoch"] for row in rows] == list(range(0, 16, 2))
     assert rows[0]["alpha"] == 1.0
     for row, entry in zip(rows, history, strict=True):
-        assert row["clusters"] == 3
+        assert row["K"] == 3
         assert row["rows"] == 19
-        assert row["ARI"] == entry["ari"]
-        for column, shares in (
-            ("nodes %", [size / 190 for size in entry["sizes"]]),
-            ("drawn %", entry["drawn"]),
-            ("true %", entry["true_drawn"] or []),
-        ):
-            assert row[column] == f"{100 * min(shares):.0f}-{100 * max(shares):.0f}"
-    assert rows[0]["drawn %"] != rows[-1]["drawn %"]
+        assert row["ari"] == entry["ari"]
+        assert row["ratio"] == max(entry["sizes"]) / min(entry["sizes"])
+        assert row["drawn_ratio"] == max(entry["drawn"]) / min(entry["drawn"])
+        assert row["true_ratio"] is not None
+        assert row["true_ratio"] >= 1
+    assert rows[-1]["drawn_ratio"] < rows[0]["drawn_ratio"]  # type: ignore[operator]
+
+
+def test_a_class_that_was_not_drawn_makes_the_ratio_infinite() -> None:
+    entry = record(0, 1.0, np.array([0, 0, 1]), np.array([0]), n_clusters=2)
+    assert trace_rows([entry])[0]["drawn_ratio"] == float("inf")
 
 
 def test_the_figure_shows_nodes_selection_truth_and_agreement(history: list[Labelling], tmp_path: Path) -> None:

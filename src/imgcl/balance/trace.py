@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from imgcl.balance.history import Labelling
 from imgcl.errors import InputError
@@ -16,42 +16,40 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def trace_rows(history: Sequence[Labelling]) -> list[dict[str, Any]]:
+def trace_rows(history: Sequence[Labelling]) -> list[dict[str, float | int | None]]:
     """One row per labelling, narrow enough for a terminal; what was not recorded is ``None``.
 
-    The columns: ``epoch``; ``alpha``; ``clusters``; ``rows`` selected; ``nodes %``, smallest and largest share of a
-    pseudo-class among all nodes, and ``drawn %``, the same among the selected rows; ``agreement`` with the labelling
-    before (adjusted Rand index); and with labels for diagnosis ``ARI``, ``NMI`` and ``true %``, smallest and largest share
-    of a true class among the selected rows.
+    The columns: ``epoch``; ``alpha``; ``K`` pseudo-classes; ``rows`` selected; ``ratio`` of the largest to the smallest
+    pseudo-class among all nodes, and ``drawn_ratio`` among the selected rows (1 is balanced); ``agreement`` with the
+    labelling before (adjusted Rand index); with labels for diagnosis ``ari``, ``nmi`` and ``true_ratio``, the ratio of
+    the largest to the smallest true class among the selected rows.
 
     Example:
         >>> from imgcl.balance.history import record
         >>> entry = record(0, 1.0, np.array([0, 0, 0, 1]), np.array([0, 3]), n_clusters=2)
         >>> row = trace_rows([entry])[0]
-        >>> row["nodes %"], row["drawn %"], row["agreement"]
-        ('25-75', '50-50', None)
+        >>> row["ratio"], row["drawn_ratio"], row["agreement"]
+        (3.0, 1.0, None)
     """
     return [
         {
             "epoch": entry["epoch"],
             "alpha": entry["alpha"],
-            "clusters": len(entry["sizes"]),
+            "K": len(entry["sizes"]),
             "rows": entry["selected"],
-            "nodes %": _span(np.array(entry["sizes"]) / sum(entry["sizes"])),
-            "drawn %": _span(entry["drawn"]),
+            "ratio": _ratio(entry["sizes"]),
+            "drawn_ratio": _ratio(entry["drawn"]),
             "agreement": entry["agreement"],
-            "ARI": entry["ari"],
-            "NMI": entry["nmi"],
-            "true %": None if entry["true_drawn"] is None else _span(entry["true_drawn"]),
+            "ari": entry["ari"],
+            "nmi": entry["nmi"],
+            "true_ratio": None if entry["true_drawn"] is None else _ratio(entry["true_drawn"]),
         }
         for entry in history
     ]
 
 
-def _span(shares: ArrayLike) -> str:
-    """Smallest and largest share in percent."""
-    percent = 100 * np.asarray(shares)
-    return f"{percent.min():.0f}-{percent.max():.0f}"
+def _ratio(sizes: Sequence[float]) -> float:
+    return float(max(sizes) / min(sizes)) if min(sizes) > 0 else float("inf")
 
 
 def trace_figure(history: Sequence[Labelling]) -> Figure:
