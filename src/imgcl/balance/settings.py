@@ -17,7 +17,7 @@ GIVEN = "given"  # instead of a name: the caller passes the thing itself (scores
 
 
 class BalanceSettings(BaseModel):
-    """Settings of ImGCL's balanced selection; the defaults are those of the paper and of docs where it is silent.
+    """Settings of ImGCL's balanced selection; the defaults are the paper's, and this project's where it is silent.
 
     Attributes:
         n_clusters: number of pseudo-classes K; ``None``: the caller says (the number of classes), ``"auto"``: chosen
