@@ -38,7 +38,8 @@ def trace(
         raise InputError(f"{run} was trained without ImGCL: there is no labelling to show")
     out.print(
         rows_table(
-            "shares of all nodes and of the selected rows; agreements are adjusted Rand indices", trace_rows(labellings)
+            "ratios of the largest to the smallest class, of all nodes and drawn; agreements: adjusted Rand index",
+            trace_rows(labellings),
         )
     )
     if plot is not None:
