@@ -67,13 +67,10 @@ class _Inner(_Rows):
     slot: Tensor  # place among the running problems
     which: Tensor
     at: Tensor
-    enough: Tensor  # gap of the quadratic model at which to stop
     step: Tensor
     residual: Tensor
     direction: Tensor
     size: Tensor  # squared residual in the preconditioner's norm
-    gain: Tensor  # what the step is expected to gain
-    stretch: Tensor
 
 
 def minimise(stack: Stack, start: Tensor, max_steps: int) -> Tensor:
@@ -117,41 +114,36 @@ def _newton_step(stack: Stack, running: _Running) -> tuple[Tensor, Tensor]:
     residual = -running.gradient
     smoothed = stack.precondition(residual, running.which)
     size = torch.linalg.vecdot(residual, smoothed)
-    inner = _Inner(
-        slot=torch.arange(len(size)),
-        which=running.which,
-        at=running.at,
-        enough=INNER_GAP * running.loss,
-        step=steps.clone(),
-        residual=residual,
-        direction=smoothed,
-        size=size,
-        gain=torch.zeros_like(size),
-        stretch=running.stretch.clone(),
-    )
+    slots = torch.arange(len(size))
+    inner = _Inner(slots, running.which, running.at, steps.clone(), residual, smoothed, size)
+    # a few numbers per problem are cheaper as Python's than as tensors
+    enough = (INNER_GAP * running.loss).tolist()
+    size_now, stretch, gain = size.tolist(), running.stretch.tolist(), [0.0] * len(slots)
     for _ in range(MAX_INNER):
         bent = stack.curvature(inner.direction, inner.at, inner.which)
-        alpha = inner.size / torch.linalg.vecdot(inner.direction, bent).clamp_min(torch.finfo(bent.dtype).tiny)
-        inner.step = torch.addcmul(inner.step, alpha[:, None], inner.direction)
-        inner.residual = torch.addcmul(inner.residual, alpha[:, None], bent, value=-1)
-        inner.gain = inner.gain + 0.5 * alpha * inner.size
-        inner.stretch = torch.maximum(inner.stretch, alpha)
+        alpha = inner.size / torch.linalg.vecdot(inner.direction, bent).clamp_min_(torch.finfo(bent.dtype).tiny)
+        inner.step.addcmul_(alpha[:, None], inner.direction)
+        inner.residual.addcmul_(alpha[:, None], bent, value=-1)
         smoothed = stack.precondition(inner.residual, inner.which)
         size = torch.linalg.vecdot(inner.residual, smoothed)
-        gap = 0.5 * size * inner.stretch
-        flat = (gap < inner.enough) & (inner.residual.abs().amax(dim=1) < 0.5 * STEEPEST)
-        solved = flat | (gap < FORCING * inner.gain)
+        steepest = torch.linalg.vector_norm(inner.residual, torch.inf, dim=1)
+        going = []
+        for i, a, new, steep in zip(inner.slot.tolist(), *torch.stack([alpha, size, steepest]).tolist(), strict=True):
+            gain[i] += 0.5 * a * size_now[i]
+            size_now[i], stretch[i] = new, max(stretch[i], a)
+            gap = 0.5 * new * stretch[i]
+            solved = (gap < enough[i] and steep < 0.5 * STEEPEST) or gap < FORCING * gain[i]
+            going.append(not solved)
         inner.direction = torch.addcmul(smoothed, (size / inner.size)[:, None], inner.direction)
         inner.size = size
-        if solved.any():
-            steps[inner.slot[solved]] = inner.step[solved]
-            running.stretch[inner.slot[solved]] = inner.stretch[solved]
-            inner.keep(~solved)
-            if not len(inner.slot):
+        if not all(going):
+            keep = torch.tensor(going)
+            steps[inner.slot[~keep]] = inner.step[~keep]
+            inner.keep(keep)
+            if not any(going):
                 break
-    else:
-        steps[inner.slot] = inner.step
-        running.stretch[inner.slot] = inner.stretch
+    steps[inner.slot] = inner.step
+    running.stretch = running.stretch.new_tensor(stretch)
     return steps, torch.linalg.vecdot(steps, running.gradient)
 
 

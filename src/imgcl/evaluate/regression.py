@@ -26,7 +26,7 @@ Item = TypeVar("Item")
 
 MAX_STEPS = 50  # Newton steps for each C
 MEASURE_EVERY = 2  # values of C (or stages) that share a measured curvature: it is dear and changes slowly
-GROUP = 2  # training sets that are solved together
+GROUP = 3  # training sets that are solved together
 
 
 def fit_path(problems: Sequence[Problem], penalties: Sequence[float]) -> Tensor:

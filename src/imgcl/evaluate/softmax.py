@@ -136,7 +136,7 @@ class SoftmaxStack:
 
     def _backward(self, per_sample: Tensor, out: Tensor, some: _Rows) -> Tensor:
         """Add (rows, K, n) times samples to ``out`` (rows, K, d + 1), and flatten it."""
-        out[:, :, -1] += per_sample.sum(dim=2)
+        out[:, :, -1].add_(per_sample.sum(dim=2))
         flat = out.view(-1, self.width)[:, :-1]
         for x, part in some.runs:
             flat[part].addmm_(per_sample.view(-1, self.n)[part], x)
