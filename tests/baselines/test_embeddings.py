@@ -46,7 +46,7 @@ def test_principal_components_equal_scikit_learns() -> None:
 
 
 def test_deepwalk_is_node2vec_with_p_and_q_one(small_graph: Graph) -> None:
-    options = {"dim": 8, "seed": 3, "walks_per_node": 2, "length": 10}
+    options = {"dim": 8, "seed": 3, "walks_per_node": 2, "length": 10, "window": 3, "negatives": 2, "epochs": 1}
     plain = deepwalk(small_graph, **options)
     assert np.array_equal(plain, node2vec(small_graph, p=1.0, q=1.0, **options))
     assert not np.array_equal(plain, node2vec(small_graph, p=0.25, q=4.0, **options))

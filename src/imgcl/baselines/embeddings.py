@@ -54,16 +54,31 @@ def propagated_features(graph: Graph, dim: int = 128, steps: int = 2, seed: int 
     return principal_components(x.numpy(), dim, seed)
 
 
-def deepwalk(graph: Graph, dim: int = 128, seed: int = 0, **options: Any) -> Floats:
-    """DeepWalk (Perozzi et al. 2014): skip-gram on uniform random walks, 10 of 80 nodes from every node.
+def deepwalk(
+    graph: Graph,
+    dim: int = 128,
+    seed: int = 0,
+    *,
+    walks_per_node: int = 10,
+    length: int = 80,
+    window: int = 5,
+    negatives: int = 5,
+    epochs: int = 1,
+) -> Floats:
+    """DeepWalk (Perozzi et al. 2014): skip-gram on uniform random walks; the common setting.
 
     Args:
         graph: the graph; features are not used.
         dim: width of the embedding.
         seed: of walks and training.
-        **options: as of :func:`node2vec`, without p and q.
+        walks_per_node: walks that start at each node.
+        length: nodes in a walk.
+        window: see :func:`imgcl.baselines.skipgram.skip_gram`.
+        negatives: likewise.
+        epochs: likewise.
     """
-    return node2vec(graph, dim, seed, **options)
+    walks = random_walks(graph, walks_per_node, length, seed=seed)
+    return skip_gram(walks, graph.n_nodes, dim, window, negatives, epochs, seed)
 
 
 def node2vec(
@@ -74,12 +89,15 @@ def node2vec(
     p: float = 1.0,
     q: float = 1.0,
     walks_per_node: int = 10,
-    length: int = 80,
-    window: int = 5,
-    negatives: int = 5,
-    epochs: int = 1,
+    length: int = 20,
+    window: int = 10,
+    negatives: int = 1,
+    epochs: int = 5,
 ) -> Floats:
     """node2vec (Grover and Leskovec 2016): skip-gram on walks with return parameter p and in-out parameter q.
+
+    The defaults are those of torch_geometric's example (walks of 20 nodes, context 10, one negative, p = q = 1); five
+    passes over the walks are ours.
 
     Args:
         graph: the graph; features are not used.
@@ -98,7 +116,14 @@ def node2vec(
 
 
 def deepwalk_features(graph: Graph, dim: int = 128, seed: int = 0, **options: Any) -> Floats:
-    """DeepWalk next to the raw features, each with rows of length 1 so that neither drowns the other."""
+    """DeepWalk next to the raw features, each with rows of length 1 so that neither drowns the other.
+
+    Args:
+        graph: the graph.
+        dim: width of the DeepWalk part.
+        seed: of walks and training.
+        **options: of :func:`deepwalk`.
+    """
     return np.concatenate(
         [normalise_rows(deepwalk(graph, dim, seed, **options)), normalise_rows(raw_features(graph))], axis=1
     )
