@@ -24,7 +24,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         with open(temporary, "rb+") as handle:
             os.fsync(handle.fileno())
         os.replace(temporary, target)
-        _sync_directory(target.parent)
+        sync_directory(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -46,7 +46,13 @@ def write_array(path: str | Path, array: np.ndarray) -> None:
         np.save(handle, array, allow_pickle=False)
 
 
-def _sync_directory(directory: Path) -> None:
+def reserve(descriptor: int, size: int) -> None:
+    """Claim the space of a file that will be written through a mapping, where a full disk would kill the process."""
+    if hasattr(os, "posix_fallocate") and size:
+        os.posix_fallocate(descriptor, 0, size)
+
+
+def sync_directory(directory: Path) -> None:
     """Make a rename durable (not every platform lets a directory be opened; there the rename alone must do)."""
     try:
         descriptor = os.open(directory, os.O_RDONLY)

@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from imgcl.data.table import DatasetRow, dataset_table
 from imgcl.data.wiki_cs import read_wiki_cs
 from imgcl.errors import DataNotFoundError, InputError
 from imgcl.graph import Graph
+from imgcl.store import is_store, open_store
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -48,8 +50,8 @@ def load_graph(
 
     Args:
         source: a data set name (:func:`dataset_table` lists them), the path of an ``.npz`` file in the layout of
-            gnn-benchmark or of a ``.json`` file in the layout of Wiki-CS, a ``torch_geometric.data.Data``, a networkx
-            graph, or a :class:`~imgcl.graph.Graph`, which is returned as it is.
+            gnn-benchmark, of a ``.json`` file in the layout of Wiki-CS or of a graph store (``imgcl import``), a
+            ``torch_geometric.data.Data``, a networkx graph, or a :class:`~imgcl.graph.Graph`, returned as it is.
         data_dir: where raw files of public data sets lie; by default the environment variable ``IMGCL_DATA``. A file
             found there is used without any download, under its original name or that of the data set.
         cache_dir: where downloads go; by default ``IMGCL_CACHE``, else the platform's cache directory.
@@ -75,10 +77,15 @@ def load_graph(
     if name in PUBLIC:
         return _call(lambda: load_public(name, data_dir=data_dir, cache_dir=cache_dir), f"data set {name!r}", options)
     path = Path(source).expanduser()
-    reader = READERS.get(path.suffix.lower())
+    reader = _read_store if is_store(path) else READERS.get(path.suffix.lower())
     if reader is None:
         raise _unknown(str(source), path)
     return _call(lambda **chosen: reader(path, **chosen), str(path), options, like=reader)
+
+
+def _read_store(path: Path, *, name: str | None = None) -> Graph:
+    graph = open_store(path)
+    return graph if name is None else replace(graph, name=name)
 
 
 def _from_object(source: Any, options: dict[str, Any]) -> Graph:
@@ -110,7 +117,9 @@ def _call(
 def _unknown(source: str, path: Path) -> InputError:
     known = [*PUBLIC, *BUILT_IN]
     if source and path.exists():
-        return InputError(f"{source} is not a graph file: expected one ending in {' or '.join(READERS)}")
+        return InputError(
+            f"{source} is not a graph file: expected one ending in {' or '.join(READERS)}, or a graph store"
+        )
     if path.suffix or path.parent != Path():
         return DataNotFoundError(f"there is no file {source}, and no data set of that name ({', '.join(known)})")
     name = source.lower().replace("_", "-")

@@ -1,0 +1,107 @@
+"""``imgcl import``: tables of edges and nodes into a graph store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from imgcl.cli.console import err, facts_table, out
+from imgcl.errors import InputError
+
+if TYPE_CHECKING:
+    from imgcl.ingest import Progress as OnProgress
+
+
+def import_graph(
+    store: Annotated[Path, typer.Option("--out", help="Graph store to create, for example graph.store.")],
+    edges: Annotated[str | None, typer.Option(help="Edges: .parquet, .csv or .tsv, or a glob of them.")] = None,
+    nodes: Annotated[str | None, typer.Option(help="Nodes: .parquet, .csv or .tsv, or a glob of them.")] = None,
+    id_column: Annotated[str, typer.Option(help="Column of the nodes that edges refer to.")] = "id",
+    src: Annotated[str, typer.Option(help="Column of an edge's source.")] = "src",
+    dst: Annotated[str, typer.Option(help="Column of an edge's target.")] = "dst",
+    label: Annotated[str | None, typer.Option(help="Column with the class of a node.")] = None,
+    features: Annotated[str | None, typer.Option(help="Feature columns: a,b,c or prefix*.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Weight of an edge; rows with weight 0 are no edges.")] = None,
+    directed_as: Annotated[str, typer.Option(help="undirected: either way; mutual: both ways.")] = "undirected",
+    on_dangling: Annotated[str, typer.Option(help="Edges that name unknown nodes: error or drop.")] = "error",
+    missing: Annotated[str, typer.Option(help="Missing feature values: error, mean or zero.")] = "error",
+    standardise: Annotated[bool, typer.Option("--standardise", help="Numeric features: mean 0, deviation 1.")] = False,
+    dtype: Annotated[str, typer.Option(help="How features are stored: float32 or float16.")] = "float32",
+    memory_limit: Annotated[str, typer.Option(help="Memory the import may use.")] = "2GB",
+    name: Annotated[str | None, typer.Option(help="What to call the graph (default: as the store).")] = None,
+    ogb: Annotated[Path | None, typer.Option(help="Directory of an OGB node data set, instead of tables.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+) -> None:
+    """Import tables of any size as a graph store, which all commands open like any other graph.
+
+    Examples:
+      imgcl import --edges edges.parquet --nodes nodes.parquet --features 'f*' --label class --out graph.store
+      imgcl import --edges 'edges-*.csv' --nodes nodes.csv --id-column user --features age,country --out users.store
+      imgcl import --ogb dataset/ogbn_products --out products.store
+    """
+    from imgcl.ingest import ImportSettings, import_ogb, import_tables, parse_size
+    from imgcl.train.settings import validated
+
+    limit = parse_size(memory_limit)
+    tables = {"edges": edges, "nodes": nodes, "features": features}
+    if ogb is not None:
+        given = [option for option, value in tables.items() if value is not None]
+        if given:
+            raise InputError(f"--ogb and --{given[0]} contradict each other: give one of them")
+        with _bar(quiet) as on_progress:
+            report = import_ogb(ogb, store, memory_limit=limit, on_progress=on_progress)
+    else:
+        absent = [option for option, value in tables.items() if value is None]
+        if absent:
+            raise InputError(f"--{absent[0]} is missing: an import needs --edges, --nodes and --features (or --ogb)")
+        settings = validated(
+            ImportSettings,
+            {
+                "edges": edges,
+                "nodes": nodes,
+                "id_column": id_column,
+                "src": src,
+                "dst": dst,
+                "label": label,
+                "weight": weight,
+                "directed_as": directed_as,
+                "on_dangling": on_dangling,
+                "missing": missing,
+                "standardise": standardise,
+                "dtype": dtype,
+                "memory_limit": limit,
+                "name": name,
+                "features": tuple(filter(None, (part.strip() for part in str(features).split(",")))),
+            },
+        )
+        with _bar(quiet) as on_progress:
+            report = import_tables(settings, store, on_progress)
+    facts = {"nodes": report.nodes, "edge rows read": report.rows, "edges": report.edges}
+    facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
+    facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
+    err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
+    err.print(f"next: imgcl pretrain {store} --out runs/{store.stem}", highlight=False, soft_wrap=True)
+    out.print(str(report.path), highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _bar(quiet: bool) -> Iterator[OnProgress | None]:
+    """One line per stage, with a bar where the number of rows is known."""
+    if quiet:
+        yield None
+        return
+    columns = (TextColumn("{task.description:<16}"), BarColumn(bar_width=24), TextColumn("{task.completed:,}"))
+    with Progress(*columns, TimeElapsedColumn(), console=err, transient=not err.is_terminal) as progress:
+        tasks = {}
+
+        def show(stage: str, done: int, total: int | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=total)
+            progress.update(tasks[stage], completed=done, total=total)
+
+        yield show
