@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -51,6 +52,11 @@ class Block:
     def device(self) -> torch.device:
         return self.adjacency.device
 
+    @property
+    def project_first(self) -> bool:
+        """Whether the first layer multiplies features before it propagates them, so that views share the product."""
+        return True
+
     def with_adjacency(self, adjacency: CSR) -> Block:
         """The same features on another structure."""
         return replace(self, adjacency=adjacency)
@@ -66,6 +72,21 @@ class Block:
             row_order=order if self.row_order is None else self.row_order[order],
             row_mask=None if self.row_mask is None else self.row_mask[order],
         )
+
+    def steps(self, layers: int, rows: Tensor | None) -> list[tuple[Block, Tensor | None]]:
+        """For every layer of an encoder: what it passes messages over, and the output rows it is asked for.
+
+        Only the last layer knows which rows are asked for: the layers below it feed their neighbours too.
+        """
+        return [*[(self, None)] * (layers - 1), (self, rows)]
+
+    def shuffled(self, generator: torch.Generator) -> Block:
+        """The features permuted over the nodes; only the order is drawn, nothing is copied."""
+        return self.with_row_order(torch.randperm(self.n_nodes, generator=generator).to(self.device))
+
+    def diffused_by(self, matrix: Callable[[CSR], CSR]) -> Block:
+        """The diffusion that ``matrix`` computes from the adjacency, instead of it."""
+        return replace(self, adjacency=matrix(self.adjacency), diffused=True)
 
     @cached_property
     def normalised(self) -> Operator:

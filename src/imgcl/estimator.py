@@ -116,7 +116,8 @@ def make_config(
 ) -> RunConfig:
     """The full settings of a run: the preset of this method and graph, then what the caller changed."""
     config = apply_overrides(find_preset(method, graph_name, preset).config(), overrides or {})
-    return config.model_copy(update={"balance": make_balance(balance, n_clusters), "seed": int(seed), "device": device})
+    changes: dict[str, Any] = {"balance": make_balance(balance, n_clusters), "seed": int(seed), "device": device}
+    return config.model_copy(update=changes if scope is None else {**changes, "scope": scope})
 
 
 def make_balance(balance: Balance, n_clusters: int | str | None = None) -> BalanceSettings | None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import torch
+
+from imgcl.distributed.workers import ALONE, Workers
 from imgcl.errors import InputError, RunError
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
@@ -20,6 +23,7 @@ def pretrain(
     resume: bool = False,
     diagnose: bool = False,
     on_epoch: Callable[[EpochReport], None] | None = None,
+    workers: Workers = ALONE,
 ) -> Run:
     """Pre-train on a graph into a run directory.
 
@@ -31,22 +35,29 @@ def pretrain(
         resume: continue the run in ``out`` from its last checkpoint; a run that is finished is left as it is.
         diagnose: record how pseudo-labels compare with the graph's labels.
         on_epoch: called after every epoch.
+        workers: who trains together; all of them call this function, the first one writes the run directory.
     """
     run = Run(out)
-    continued = resume and run.exists
+    continued = bool(workers.from_first(torch.tensor(resume and run.exists)))
     if continued:
         check_same(run, graph, config)
         if run.finished:
             return run
     scoped = scoped_graph(graph, config)
-    trainer = Trainer(config, graph if scoped is None else scoped.pretrain, diagnose=diagnose)
+    trainer = Trainer(
+        config, graph if scoped is None else scoped.pretrain, diagnose=diagnose, scratch=run.path, workers=workers
+    )
     if continued:
         if run.has_checkpoint:
             trainer.restore(run.checkpoint())
+    elif workers.first:
+        Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
+    if workers.first:
+        run.train(trainer, on_epoch)
+        run.finish(trainer.embed(None if scoped is None else scoped.embed))
     else:
-        run = Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
-    run.train(trainer, on_epoch)
-    run.finish(trainer.embed(None if scoped is None else scoped.embed))
+        trainer.train()
+    workers.wait()
     return run
 
 

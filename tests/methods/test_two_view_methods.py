@@ -25,6 +25,22 @@ def test_grace_projects_and_contrasts_the_selected_rows(block: Block) -> None:
     assert method.loss(block, rows, torch.Generator()).item() == pytest.approx(expected, rel=1e-5)
 
 
+def test_grace_contrasts_a_random_share_of_the_nodes_where_none_are_selected(block: Block) -> None:
+    method = GRACE(6, GRACESettings(dim=4, sample=0.1))
+    seen: set[int] = set()
+    method.encoder.register_forward_pre_hook(lambda _, inputs: seen.update(inputs[1].tolist()))
+    generator = torch.Generator().manual_seed(0)
+    loss = method.loss(block, None, generator)
+    assert len(seen) == 6
+    assert torch.isfinite(loss)
+    for _ in range(80):
+        method.loss(block, None, generator)
+    assert seen == set(range(60))
+    seen.clear()
+    method.loss(block, torch.arange(20), generator)
+    assert seen == set(range(20))
+
+
 def test_the_two_views_have_their_own_probabilities(block: Block) -> None:
     method = GRACE(6, GRACESettings(dim=4, edge_drop_1=0.1, edge_drop_2=0.8))
     first, second = method.draw(block, torch.Generator().manual_seed(0))

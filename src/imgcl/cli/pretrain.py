@@ -28,12 +28,23 @@ def pretrain(
     ] = "train",
     imbalance: Annotated[str, typer.Option(help="Law of the classes, for --scope graph and inductive.")] = "exp:100",
     split: Annotated[int, typer.Option(help="Number of the split, for --scope graph and inductive.")] = 0,
+    batch_size: Annotated[
+        str | None, typer.Option(help="Anchors of a step; 0: the whole graph (default: as the graph's size asks for).")
+    ] = None,
+    fanout: Annotated[
+        str | None, typer.Option(help="Sampled neighbours of an anchor, of its neighbours, …: 10,10.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="local (also under torchrun), or ray.")] = "local",
+    workers: Annotated[int, typer.Option(help="Number of workers, for --engine ray.")] = 2,
     seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
     diagnose: Annotated[
         bool, typer.Option(help="Record how pseudo-labels compare with the labels (not used to train).")
     ] = False,
+    track: Annotated[
+        str | None, typer.Option(help="Log every epoch to tensorboard (RUN/tensorboard) or mlflow (mlruns beside RUN).")
+    ] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
@@ -44,10 +55,14 @@ def pretrain(
       imgcl pretrain amazon-photo --method gbt --epochs 200 --no-balance --out runs/photo-plain
       imgcl pretrain my-graph.npz --clusters auto --set lr=0.001 --out runs/mine
       imgcl pretrain amazon-photo --out runs/photo --resume
+      imgcl pretrain products.store --batch-size 1024 --fanout 10,10 --out runs/products
+      torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
     """
     from imgcl.data import load_graph
+    from imgcl.distributed.workers import joined_workers, restarted
     from imgcl.estimator import make_config
     from imgcl.pretrain import pretrain as start
+    from imgcl.track import resolve_tracker, tracking
     from imgcl.train.settings import ScopeSettings, validated
 
     if no_balance and balance != "imgcl":
@@ -55,6 +70,16 @@ def pretrain(
     overrides = key_values(settings or [])
     if epochs is not None:
         overrides["epochs"] = epochs
+    if batch_size is not None:
+        overrides["batch_size"] = batch_size
+    if fanout is not None:
+        overrides["fanout"] = fanout
+    if engine not in ("local", "ray"):
+        raise InputError(f"--engine {engine}: choose local or ray")
+    if track is not None:
+        resolve_tracker(track)
+        if engine == "ray":
+            raise InputError("--track follows a training of this process: leave it out with --engine ray")
     thinning = {"scope": scope, "imbalance": imbalance, "split": split}
     loaded = load_graph(graph, data_dir=data_dir)
     config = make_config(
@@ -68,9 +93,32 @@ def pretrain(
         seed=seed,
         device=device,
     )
-    err.print(f"preset {config.preset}", highlight=False)
-    with training_progress(f"{method} on {loaded.name}", quiet=quiet) as on_epoch:
-        done = start(loaded, config, run, source=graph, resume=resume, diagnose=diagnose, on_epoch=on_epoch)
+    if engine == "ray":
+        from imgcl.distributed.ray import pretrain_with_ray
+
+        done = pretrain_with_ray(
+            graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir
+        )
+    else:
+        with joined_workers() as joined:
+            if joined.first:
+                err.print(f"preset {config.preset}", highlight=False)
+            with (
+                training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.first) as show,
+                tracking(track if joined.first else None, run, config, show) as on_epoch,
+            ):
+                done = start(
+                    loaded,
+                    config,
+                    run,
+                    source=graph,
+                    resume=resume or restarted(),
+                    diagnose=diagnose,
+                    on_epoch=on_epoch,
+                    workers=joined,
+                )
+            if not joined.first:
+                return
     rows, width = done.embedding.shape
     err.print(f"[green]done[/green]: {rows:,} embeddings of width {width} in {run}")
     if (run / "labels.npy").exists():

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from imgcl.block import Block
+from imgcl.encoders.bias_activation import PReLU
 from imgcl.errors import InputError
 
 Norm = Literal["none", "batch", "layer"]
@@ -45,7 +46,7 @@ def make_activation(activation: Activation) -> nn.Module:
     choices: dict[str, Callable[[], nn.Module]] = {
         "none": nn.Identity,
         "relu": nn.ReLU,
-        "prelu": nn.PReLU,
+        "prelu": PReLU,
         "elu": nn.ELU,
         "selu": nn.SELU,
         "rrelu": lambda: nn.LeakyReLU((1 / 8 + 1 / 3) / 2),

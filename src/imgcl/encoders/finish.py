@@ -6,13 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from imgcl.encoders.base import Activation, Norm, make_activation, make_norm
+from imgcl.encoders.bias_activation import bias_activation
 from imgcl.encoders.norm_activation import norm_activation
 
 
 class Finish(nn.Module):
     """``activation(norm(h + bias))``, or ``norm(activation(h + bias))``.
 
-    Batch norm before a piecewise linear activation, as GBT and BGRL have it, is one fused operation on the CPU.
+    A piecewise linear activation, alone (DGI) or after a batch norm (GBT, BGRL), is one fused operation on the CPU.
 
     Args:
         width: of the rows.
@@ -38,14 +39,19 @@ class Finish(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Finish the rows."""
-        if self.norm_first and self.training and hidden.device.type == "cpu" and len(hidden) > 1:
-            slope = _slope(self.activation)
-            if slope is not None and isinstance(self.norm, nn.BatchNorm1d):
-                return self._fused(hidden, self.norm, slope.to(hidden.dtype))
+        slope = _slope(self.activation) if hidden.device.type == "cpu" else None
+        if slope is not None and isinstance(self.norm, nn.Identity):
+            return bias_activation(hidden, self.bias, slope.to(hidden.dtype))
+        if slope is not None and isinstance(self.norm, nn.BatchNorm1d) and self._batch_moments(hidden):
+            return self._fused(hidden, self.norm, slope.to(hidden.dtype))
         hidden = hidden + self.bias
         if self.norm_first:
             return self.activation(self.norm(hidden))  # type: ignore[no-any-return]
         return self.norm(self.activation(hidden))  # type: ignore[no-any-return]
+
+    def _batch_moments(self, hidden: Tensor) -> bool:
+        """Whether a batch norm comes first and uses the moments of these rows."""
+        return self.norm_first and self.training and len(hidden) > 1
 
     def _fused(self, hidden: Tensor, norm: nn.BatchNorm1d, slope: Tensor) -> Tensor:
         out, mean, variance = norm_activation(hidden, norm.weight, norm.bias, slope, norm.eps)

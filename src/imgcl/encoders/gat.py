@@ -54,6 +54,8 @@ class GAT(LayeredEncoder):
 class GATLayer(Convolution):
     """``softmax over neighbours j (leaky(s . h_j + t . h_i)) (H W)`` per head."""
 
+    reads_neighbours_only = False  # the scores of all sources are computed at once
+
     def __init__(self, in_features: int, out_features: int, heads: int, slope: float) -> None:
         super().__init__()
         self.out_features, self.heads, self.slope = out_features, heads, slope

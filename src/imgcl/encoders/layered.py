@@ -36,6 +36,7 @@ class Convolution(nn.Module):
     """
 
     out_features: int
+    reads_neighbours_only = True  # of its input rows ``propagate`` touches those of neighbours and the wanted rows
 
     @property
     def input_weight(self) -> Tensor:
@@ -93,19 +94,21 @@ class LayeredEncoder(Encoder):
         self.residual, self.jumping = residual, jumping
 
     def forward(self, blocks: Sequence[Block], rows: Tensor | None = None) -> list[Tensor]:
-        projected = project(list(blocks), self.layers[0].input_weight)  # type: ignore[arg-type]
-        return [self._encode(block, first, rows) for block, first in zip(blocks, projected, strict=True)]
+        if not all(block.project_first for block in blocks):
+            return [self._encode(block, block.dense_features(), rows, projected=False) for block in blocks]
+        products = project(list(blocks), self.layers[0].input_weight)  # type: ignore[arg-type]
+        return [self._encode(block, first, rows, projected=True) for block, first in zip(blocks, products, strict=True)]
 
-    def _encode(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor:
+    def _encode(self, block: Block, hidden: Tensor, rows: Tensor | None, *, projected: bool) -> Tensor:
+        """The rows of one block, from its features or from their product with the first layer's weight."""
         last = len(self.layers) - 1
-        hidden, outputs = projected, []
-        for index, (layer, finish) in enumerate(zip(self.layers, self.finishes, strict=True)):
-            # Only the last layer knows which rows are asked for: the layers below it feed their neighbours too.
-            wanted = rows if index == last else None
+        outputs = []
+        steps = block.steps(len(self.layers), rows)
+        for index, (layer, finish, (piece, wanted)) in enumerate(zip(self.layers, self.finishes, steps, strict=True)):
             if index == 0:
-                out = layer.propagate(block, projected, wanted)  # type: ignore[operator]
+                out = (layer.propagate if projected else layer)(piece, hidden, wanted)  # type: ignore[operator]
             else:
-                out = layer(block, hidden, wanted)
+                out = layer(piece, hidden, wanted)
                 if self.residual and out.shape[1] == hidden.shape[1]:
                     out = out + at_rows(hidden, wanted)
             hidden = finish(out)
@@ -130,8 +133,8 @@ def at_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
 
 
 def select(operator: Operator, rows: Tensor | None) -> Operator:
-    """The operator for the given output rows, or all."""
-    return operator if rows is None else operator.select(rows)
+    """The operator for the given output rows, or all; one that was made for these rows is returned as it is."""
+    return operator if rows is None or operator.rows is rows else operator.select(rows)
 
 
 def multiply(operator: Operator, hidden: Tensor, weight: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from imgcl.block import Block
+from imgcl.views.diffusion import Diffusion
 
 
 class MethodSettings(BaseModel):
@@ -49,6 +50,10 @@ class Method(nn.Module, Generic[SettingsT]):
     def embed(self, block: Block) -> Tensor:
         """Embeddings of all rows of a block, without augmentation (call in evaluation mode)."""
         raise NotImplementedError
+
+    def branches(self) -> list[tuple[nn.Module, Diffusion | None]]:
+        """Encoders whose outputs add up to :meth:`embed`, each with the diffusion it sees instead of the edges."""
+        return [(self.encoder, None)]  # type: ignore[list-item]
 
     def after_step(self, progress: float) -> None:
         """Called after every optimiser step with the finished share of training (moving averages live here)."""

@@ -9,6 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from imgcl.block import Block
+from imgcl.encoders.bias_activation import PReLU
 from imgcl.losses import bootstrap_cosine
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 
@@ -33,14 +34,14 @@ class BGRL(TwoViews[BGRLSettings]):
         self.target = settings.build_encoder(n_features).requires_grad_(False)
         width = self.encoder.out_features
         self.predictor = nn.Sequential(
-            nn.Linear(width, settings.predictor), nn.PReLU(), nn.Linear(settings.predictor, width)
+            nn.Linear(width, settings.predictor), PReLU(), nn.Linear(settings.predictor, width)
         )
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         views = self.draw(block, generator)
         with torch.no_grad():
             z1, z2 = self.target(views, rows)
-        q1, q2 = self.predictor(torch.cat(self.encoder(views, rows))).chunk(2)
+        q1, q2 = (self.predictor(online) for online in self.encoder(views, rows))
         return bootstrap_cosine(q1, z2) + bootstrap_cosine(q2, z1)
 
     def after_step(self, progress: float) -> None:

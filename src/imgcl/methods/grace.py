@@ -20,6 +20,9 @@ class GRACESettings(TwoViewSettings):
     norm: Norm = Field("none", description="before every activation")
     projection: int = Field(256, ge=1, description="hidden width of the projector Linear-ELU-Linear")
     tau: float = Field(0.4, ge=SMALLEST_TAU, description="temperature of the cosine")
+    sample: float = Field(
+        1.0, gt=0, le=1, description="share of the nodes contrasted in a step when no rows are selected; 1: all (ours)"
+    )
     drop: Drop = Field("uniform", description="how edges and features are dropped; by a centrality as in GCA")
 
 
@@ -38,6 +41,13 @@ class GRACE(TwoViews[GRACESettings]):
         )
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
+        if rows is None and self.settings.sample < 1:
+            rows = _random_rows(block.n_nodes, self.settings.sample, generator).to(block.device)
         both = self.projector(torch.cat(self.encoder(self.draw(block, generator), rows)))
         u, v = both.chunk(2)
         return info_nce(u, v, self.settings.tau)
+
+
+def _random_rows(n_nodes: int, share: float, generator: torch.Generator) -> Tensor:
+    """Other rows in every step: the loss costs share^2 of its time and still meets every node."""
+    return torch.randperm(n_nodes, generator=generator)[: max(2, round(share * n_nodes))].sort().values

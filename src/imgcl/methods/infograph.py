@@ -54,7 +54,7 @@ class InfoGraph(Method[InfoGraphSettings]):
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         positive, negative = self.encoder([block, self.corruption(block, generator)], rows)
-        # The sum over the rows, in units of their number: it would otherwise push every score out of softplus' range.
+        # The sum over the rows in units of their number (ours): it would otherwise push every score out of range.
         whole = self.global_net(positive.sum(dim=0) / len(positive))
         local = self.local_net(torch.cat([positive, negative])) @ whole
         return jsd_discrimination(local[: len(positive)], local[len(positive) :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from pydantic import Field
-from torch import Tensor
+from torch import Tensor, nn
 
 from imgcl.block import Block
 from imgcl.encoders.base import Norm
@@ -12,6 +12,7 @@ from imgcl.losses import bce_discrimination
 from imgcl.methods.base import Method
 from imgcl.methods.parts import Bilinear, EncoderSettings, summarise
 from imgcl.views import FeatureShuffling, PPRDiffusion
+from imgcl.views.diffusion import Diffusion
 
 
 class MVGRLSettings(EncoderSettings):
@@ -56,3 +57,6 @@ class MVGRL(Method[MVGRLSettings]):
     def embed(self, block: Block) -> Tensor:
         diffused = self.diffusion(block, torch.Generator())
         return self.encoder([block])[0] + self.diffusion_encoder([diffused])[0]  # type: ignore[no-any-return]
+
+    def branches(self) -> list[tuple[nn.Module, Diffusion | None]]:
+        return [(self.encoder, None), (self.diffusion_encoder, self.diffusion)]

@@ -45,12 +45,12 @@ class Operator:
         return replace(self, matrix=self.transposed, transposed=self.matrix, left=self.right, right=self.left)
 
     def select(self, rows: Tensor) -> Operator:
-        """The operator that computes only these (distinct) output rows; A must be symmetric."""
-        position = torch.full((self.matrix.n_columns,), -1, dtype=torch.int32, device=self.matrix.device)
+        """The operator that computes only these (distinct) output rows."""
+        position = torch.full((self.matrix.n_rows,), -1, dtype=torch.int32, device=self.matrix.device)
         position[rows] = torch.arange(len(rows), dtype=torch.int32, device=self.matrix.device)
         return Operator(
             self.matrix.take_rows(rows),
-            self.matrix.take_columns(position, len(rows)),
+            self.transposed.take_columns(position, len(rows)),
             None if self.left is None else self.left[rows],
             self.right,
             self.loop,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from imgcl.balance import BalanceSettings
 from imgcl.errors import InputError
@@ -21,7 +21,7 @@ class TrainingSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    epochs: int = Field(500, ge=1, description="T, the number of optimiser steps on the whole graph")
+    epochs: int = Field(500, ge=1, description="T, the number of optimiser steps: on the whole graph, or on a batch")
     lr: float = Field(1e-3, gt=0, description="peak learning rate")
     weight_decay: float = Field(1e-5, ge=0)
     optimiser: Literal["adamw", "adam"] = "adamw"
@@ -30,6 +30,17 @@ class TrainingSettings(BaseModel):
     patience: int | None = Field(None, ge=1, description="epochs without a lower loss until training stops")
     normalise: Literal["none", "row", "column"] = Field("none", description="normalisation of the features")
     checkpoint_every: int = Field(50, ge=1, description="epochs between two checkpoints of a run directory")
+    batch_size: Annotated[int, Field(ge=0)] | Literal["auto"] = Field(
+        "auto", description="anchors of a step; 0: the whole graph; auto: the whole graph unless it is large"
+    )
+    fanout: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (10, 10), min_length=1, description="sampled neighbours of an anchor, of its neighbours, …; the last repeats"
+    )
+
+    @field_validator("fanout", mode="before")
+    @classmethod
+    def _numbers(cls, value: Any) -> Any:
+        return tuple(value.split(",")) if isinstance(value, str) else value
 
 
 class ScopeSettings(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,15 @@ from torch import Tensor
 
 from imgcl import seeding
 from imgcl.balance import BalancedSelector
-from imgcl.block import Block
+from imgcl.distributed.parallel import Parallel
+from imgcl.distributed.workers import ALONE, Workers
 from imgcl.errors import InputError, TrainingError
 from imgcl.graph import Graph
 from imgcl.methods import resolve_method
 from imgcl.train import checkpoint as files
+from imgcl.train.batches import MiniBatches, WholeGraph, make_batches
 from imgcl.train.device import resolve_device
+from imgcl.train.memory import reuse_freed_memory
 from imgcl.train.schedule import learning_rate_factor
 from imgcl.train.settings import RunConfig
 
@@ -41,10 +45,20 @@ class Trainer:
         config: everything that decides the result.
         graph: the graph to pre-train on; its labels are not used, except by ``clusters=given`` and for diagnosis.
         diagnose: record how pseudo-labels compare with the graph's labels (never used for training).
+        scratch: directory for what does not fit into memory while a large graph is embedded.
+        workers: who trains together; the first one selects, and its embedding and checkpoint are the run's.
     """
 
-    def __init__(self, config: RunConfig, graph: Graph, *, diagnose: bool = False) -> None:
-        self.config, self.graph = config, graph
+    def __init__(
+        self,
+        config: RunConfig,
+        graph: Graph,
+        *,
+        diagnose: bool = False,
+        scratch: Path | None = None,
+        workers: Workers = ALONE,
+    ) -> None:
+        self.config, self.graph, self.scratch, self.workers = config, graph, scratch, workers
         self.device = resolve_device(config.device)
         self.epoch = 0
         self.losses: list[float] = []
@@ -57,9 +71,22 @@ class Trainer:
         self.views = seeding.torch_generator(config.seed, "views")
         # Dropout draws from torch's global generator; it gets a stream of its own that a checkpoint can carry.
         self.global_state = seeding.torch_generator(config.seed, "dropout").get_state()
-        self.block = Block.from_graph(graph, normalise=training.normalise, device=self.device)
-        self.selector = self._make_selector(diagnose)
+        self.batches = self._make_batches(graph)
+        self.parallel = Parallel(self.method, workers) if workers.size > 1 else None
+        self.selector = self._make_selector(diagnose) if workers.first else None
+        self._rows: Tensor | None = None
         self.best: tuple[float, int, dict[str, Tensor]] | None = None
+
+    def _make_batches(self, graph: Graph) -> WholeGraph | MiniBatches:
+        return make_batches(
+            graph,
+            self.method,
+            self.config.training,
+            seed=self.config.seed,
+            device=self.device,
+            scratch=self.scratch,
+            workers=self.workers,
+        )
 
     def _make_selector(self, diagnose: bool) -> BalancedSelector | None:
         balance, graph = self.config.balance, self.graph
@@ -100,24 +127,23 @@ class Trainer:
         outer = torch.get_rng_state()
         torch.set_rng_state(self.global_state)
         try:
-            rows = None
-            if self.selector is not None:
-                labellings = len(self.selector.history)
-                rows = self.selector(self.epoch, embed=self._embed_block).to(self.device)
-                if len(self.selector.history) > labellings:
-                    self.best = None  # losses on other rows do not compare: the patience begins anew
+            block, rows = self.batches.step(self.epoch, self._select())
+            if self.parallel is not None:
+                self.parallel.prepare(block, rows)
             for group in self.optimiser.param_groups:
                 group["lr"] = training.lr * learning_rate_factor(self.epoch, training)
             self.method.train()
             self.optimiser.zero_grad(set_to_none=True)
-            loss = self.method.loss(self.block, rows, self.views)
-            value = float(loss.detach())
+            loss = self.method.loss(block, rows, self.views)
+            value = float(self.workers.from_first(loss.detach()))
             if not math.isfinite(value):
                 raise TrainingError(
                     f"the loss is {value} at epoch {self.epoch}: training stopped; "
                     "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
                 )
             loss.backward()
+            if self.parallel is not None:
+                self.parallel.reduce_gradients()
             self.optimiser.step()
             self.method.after_step((self.epoch + 1) / training.epochs)
         finally:
@@ -131,6 +157,20 @@ class Trainer:
         drawn = self.selector.history[-1]["drawn"] if self.selector is not None else None
         return EpochReport(self.epoch, training.epochs, value, drawn)
 
+    def _select(self) -> Tensor | None:
+        """The rows to contrast, selected once and by the first worker; ``None``: all."""
+        if self.config.balance is None:
+            return None
+        rows, labellings = None, 0
+        if self.selector is not None:
+            labellings = len(self.selector.history)
+            rows = self.selector(self.epoch, embed=lambda: self._embed_all(self.batches)).to(self.device)
+            labellings = len(self.selector.history) - labellings
+        self._rows = self.workers.rows_from_first(rows, self._rows)
+        if int(self.workers.from_first(torch.tensor(labellings))):
+            self.best = None  # losses on other rows do not compare: the patience begins anew
+        return self._rows
+
     def train(
         self,
         on_epoch: Callable[[EpochReport], None] | None = None,
@@ -138,12 +178,13 @@ class Trainer:
     ) -> None:
         """Train to the end, with a call after every epoch and one whenever a checkpoint is due."""
         every = self.config.training.checkpoint_every
-        while not self.finished:
-            report = self.step()
-            if on_epoch is not None:
-                on_epoch(report)
-            if on_checkpoint is not None and self.epoch % every == 0 and not self.finished:
-                on_checkpoint(self)
+        with reuse_freed_memory():
+            while not self.finished:
+                report = self.step()
+                if on_epoch is not None:
+                    on_epoch(report)
+                if on_checkpoint is not None and self.epoch % every == 0 and not self.finished:
+                    on_checkpoint(self)
         if self.best is not None:
             self.method.load_state_dict(self.best[2])
         if on_checkpoint is not None:
@@ -152,23 +193,22 @@ class Trainer:
     # ------------------------------------------------------------------ embedding
 
     def embed(self, graph: Graph | None = None) -> NDArray[np.float32]:
-        """Embeddings of the training graph, or of another graph with the same features."""
+        """Embeddings of the training graph, or of another graph with the same features (on disk, if it is large)."""
         if graph is None:
-            return self._embed_block().cpu().numpy()
+            return self._embed_all(self.batches)
         if graph.n_features != self.graph.n_features:
             raise InputError(
                 f"the graph has {graph.n_features} features, the encoder was trained on {self.graph.n_features}"
             )
-        block = Block.from_graph(graph, normalise=self.config.training.normalise, device=self.device)
-        return self._embed_block(block).cpu().numpy()
+        return self._embed_all(self._make_batches(graph))
 
-    def _embed_block(self, block: Block | None = None) -> Tensor:
+    def _embed_all(self, batches: WholeGraph | MiniBatches) -> NDArray[np.float32]:
         training = self.method.training
         self.method.eval()
         with torch.no_grad():
-            z = self.method.embed(self.block if block is None else block)
+            z = batches.embed(self.method)
         self.method.train(training)
-        return z
+        return z.cpu().numpy() if isinstance(z, Tensor) else z
 
     def history(self) -> dict[str, Any]:
         """Loss of every epoch and what happened at every labelling, as plain values."""

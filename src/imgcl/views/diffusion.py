@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,14 +23,14 @@ from imgcl.errors import InputError
 from imgcl.sparse import CSR
 from imgcl.views import push
 
-Rows = Callable[[Any, Any, int, int], tuple[np.ndarray, np.ndarray, np.ndarray]]
+Rows = Callable[[Any, Any, Any], tuple[np.ndarray, np.ndarray, np.ndarray]]
 CHUNK = 512  # rows per task: enough tasks to share out evenly, few enough to make their workspace cheap
 
 # How the heat kernel spends epsilon: terms of the series left out, mass not passed on, entries too small to keep.
 LEFT_OUT, PRUNED, TOO_SMALL = 0.1, 0.6, 0.3
 
 
-class _Diffusion:
+class Diffusion:
     """What both diffusions share: settings, the cache, the result.
 
     Args:
@@ -49,21 +48,21 @@ class _Diffusion:
     def _key(self) -> Hashable:
         raise NotImplementedError
 
-    def _rows(self) -> Rows:
-        """The kernel that computes the rows from .. to."""
+    def rows(self) -> Rows:
+        """The kernel that computes rows: lengths, columns and values from (indptr, indices, nodes)."""
         raise NotImplementedError
 
     def matrix(self, adjacency: CSR) -> CSR:
         """The diffusion matrix of an unweighted adjacency, computed once for it."""
         if adjacency.weights is not None:
             raise InputError("diffusion needs an unweighted adjacency: put it before the views that add weights")
-        return adjacency.derive((self._key(), self.epsilon, self.top_k), lambda a: _diffuse(a, self._rows()))
+        return adjacency.derive((self._key(), self.epsilon, self.top_k), lambda a: _diffuse(a, self.rows()))
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
-        return replace(block, adjacency=self.matrix(block.adjacency), diffused=True)
+        return block.diffused_by(self.matrix)
 
 
-class PPRDiffusion(_Diffusion):
+class PPRDiffusion(Diffusion):
     """``alpha (I - (1 - alpha) T)^-1``, by approximate push (Andersen, Chung and Lang, 2006).
 
     Args:
@@ -89,11 +88,11 @@ class PPRDiffusion(_Diffusion):
     def _key(self) -> Hashable:
         return "ppr", self.alpha
 
-    def _rows(self) -> Rows:
+    def rows(self) -> Rows:
         return partial(_ppr_rows, self.alpha, self.epsilon, self.top_k or 0)
 
 
-class HeatDiffusion(_Diffusion):
+class HeatDiffusion(Diffusion):
     """``exp(-t (I - T))``, by a truncated and pruned power series.
 
     Args:
@@ -119,7 +118,7 @@ class HeatDiffusion(_Diffusion):
     def _key(self) -> Hashable:
         return "heat", self.t
 
-    def _rows(self) -> Rows:
+    def rows(self) -> Rows:
         coefficients, thresholds = heat_series(self.t, self.epsilon)
         return partial(_heat_rows, coefficients, thresholds, TOO_SMALL * self.epsilon, self.top_k or 0)
 
@@ -139,14 +138,12 @@ def heat_series(t: float, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
     return coefficients, PRUNED * epsilon / (np.sqrt(later) * np.sqrt(later).sum())
 
 
-def _ppr_rows(alpha: float, epsilon: float, top_k: int, indptr: Any, indices: Any, begin: int, end: int) -> Any:
-    return push.ppr_rows(indptr, indices, begin, end, alpha, epsilon, top_k)
+def _ppr_rows(alpha: float, epsilon: float, top_k: int, indptr: Any, indices: Any, nodes: Any) -> Any:
+    return push.ppr_rows(indptr, indices, nodes, alpha, epsilon, top_k)
 
 
-def _heat_rows(
-    terms: Any, thresholds: Any, smallest: float, top_k: int, indptr: Any, indices: Any, begin: int, end: int
-) -> Any:
-    return push.heat_rows(indptr, indices, begin, end, terms, thresholds, smallest, top_k)
+def _heat_rows(terms: Any, thresholds: Any, smallest: float, top_k: int, indptr: Any, indices: Any, nodes: Any) -> Any:
+    return push.heat_rows(indptr, indices, nodes, terms, thresholds, smallest, top_k)
 
 
 def _diffuse(adjacency: CSR, rows: Rows) -> CSR:
@@ -155,7 +152,7 @@ def _diffuse(adjacency: CSR, rows: Rows) -> CSR:
     starts = range(0, n, CHUNK)
     # The kernels release the interpreter lock, so plain threads are enough; the order of tasks decides nothing.
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        parts = list(pool.map(lambda start: rows(indptr, indices, start, min(n, start + CHUNK)), starts))
+        parts = list(pool.map(lambda start: rows(indptr, indices, np.arange(start, min(n, start + CHUNK))), starts))
     lengths, columns, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     pointer = np.concatenate([[0], np.cumsum(lengths)])
     lower = sp.csr_array((values, columns, pointer), shape=(n, n))

@@ -23,5 +23,4 @@ class FeatureShuffling:
     """
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
-        order = torch.randperm(block.n_nodes, generator=generator)
-        return block.with_row_order(order.to(block.device))
+        return block.shuffled(generator)

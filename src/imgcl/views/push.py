@@ -18,17 +18,17 @@ RowParts = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 
 @njit(cache=True, nogil=True)
 def ppr_rows(
-    indptr: NDArray[Any], indices: NDArray[Any], begin: int, end: int, alpha: float, epsilon: float, top_k: int
+    indptr: NDArray[Any], indices: NDArray[Any], sources: NDArray[np.int64], alpha: float, epsilon: float, top_k: int
 ) -> RowParts:
-    """Lengths, columns and values of the rows ``begin`` .. ``end - 1`` of personalised PageRank."""
+    """Lengths, columns and values of the rows ``sources`` of personalised PageRank."""
     n = len(indptr) - 1
     mass, residual = np.zeros(n), np.zeros(n)
     queued = np.zeros(n, dtype=np.bool_)
     queue = np.empty(n, dtype=np.int32)  # a ring: a node is in it at most once
     reached, settled = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    lengths = np.zeros(end - begin, dtype=np.int64)
+    lengths = np.zeros(len(sources), dtype=np.int64)
     columns, values, filled = np.empty(1024, np.int32), np.empty(1024, np.float32), 0
-    for source in range(begin, end):
+    for row, source in enumerate(sources):
         residual[source], reached[0], n_reached, n_settled = 1.0, source, 1, 0
         queue[0], head, waiting, queued[source] = source, 0, 1, True
         while waiting > 0:
@@ -58,8 +58,8 @@ def ppr_rows(
                     waiting += 1
                     queued[other] = True
         columns, values = _room(columns, values, filled, n_settled)
-        lengths[source - begin] = _keep(indptr, source, mass, settled[:n_settled], 0.0, top_k, columns, values, filled)
-        filled += lengths[source - begin]
+        lengths[row] = _keep(indptr, source, mass, settled[:n_settled], 0.0, top_k, columns, values, filled)
+        filled += lengths[row]
         for k in range(n_settled):
             mass[settled[k]] = 0
         for k in range(n_reached):
@@ -71,8 +71,7 @@ def ppr_rows(
 def heat_rows(
     indptr: NDArray[Any],
     indices: NDArray[Any],
-    begin: int,
-    end: int,
+    sources: NDArray[np.int64],
     coefficients: NDArray[np.float64],
     thresholds: NDArray[np.float64],
     smallest: float,
@@ -83,9 +82,9 @@ def heat_rows(
     mass, now, then = np.zeros(n), np.zeros(n), np.zeros(n)
     active, following = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     settled = np.empty(n, dtype=np.int32)
-    lengths = np.zeros(end - begin, dtype=np.int64)
+    lengths = np.zeros(len(sources), dtype=np.int64)
     columns, values, filled = np.empty(1024, np.int32), np.empty(1024, np.float32), 0
-    for source in range(begin, end):
+    for row, source in enumerate(sources):
         now[source], active[0], n_active = 1.0, source, 1
         mass[source], settled[0], n_settled = coefficients[0], source, 1
         for k in range(len(thresholds)):
@@ -114,10 +113,8 @@ def heat_rows(
         for a in range(n_active):
             now[active[a]] = 0
         columns, values = _room(columns, values, filled, n_settled)
-        lengths[source - begin] = _keep(
-            indptr, source, mass, settled[:n_settled], smallest, top_k, columns, values, filled
-        )
-        filled += lengths[source - begin]
+        lengths[row] = _keep(indptr, source, mass, settled[:n_settled], smallest, top_k, columns, values, filled)
+        filled += lengths[row]
         for k in range(n_settled):
             mass[settled[k]] = 0
     return lengths, columns[:filled].copy(), values[:filled].copy()

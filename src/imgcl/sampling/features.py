@@ -1,0 +1,89 @@
+"""Features of chosen nodes, read row by row from an array that may be memory-mapped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numba import njit
+from numpy.typing import NDArray
+
+from imgcl.graph import Graph
+from imgcl.sampling.permutation import permuted
+from imgcl.sparse import DenseFeatures, Features, features_of
+
+ROWS_AT_ONCE = 1 << 15
+
+
+class FeatureSource:
+    """Gives the features of any nodes as an operand; the matrix itself is never loaded whole.
+
+    Args:
+        graph: whose features to read.
+        normalise: as of :func:`imgcl.sparse.features_of`; columns are standardised by the moments of all nodes.
+        device: where to put what is read.
+
+    Example:
+        >>> graph = Graph.from_edges([[0], [1]], x=np.array([[1.0, 3.0], [5.0, 5.0]]))
+        >>> FeatureSource(graph, normalise="row").take(np.array([1, 0])).to_dense().tolist()
+        [[0.5, 0.5], [0.25, 0.75]]
+    """
+
+    def __init__(self, graph: Graph, normalise: str = "none", device: Any = "cpu") -> None:
+        self._x, self._device = graph.x, device
+        self._normalise = "none" if normalise == "column" else normalise
+        self._moments = _moments(graph.x) if normalise == "column" else None
+
+    def take(self, nodes: NDArray[np.int64]) -> Features:
+        """The features of these nodes, in this order."""
+        return self._operand(_gather(self._x, nodes))
+
+    def rows(self, begin: int, end: int) -> Features:
+        """The features of the nodes begin .. end - 1."""
+        return self._operand(self._x[begin:end])
+
+    def shuffled(self, nodes: NDArray[np.int64], seed: int) -> Features:
+        """The features these nodes get when the features of the whole graph are shuffled over its nodes."""
+        return self.take(permuted(nodes, self._x.shape[0], seed))
+
+    def _operand(self, x: Any) -> Features:
+        if self._moments is None:
+            return features_of(x, self._normalise, self._device)
+        dense = torch.from_numpy(np.array(x, dtype=np.float32) if isinstance(x, np.ndarray) else x.toarray())
+        mean, deviation = self._moments
+        return DenseFeatures(((dense - mean) / deviation).to(self._device))
+
+
+def _moments(x: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and standard deviation of every column, in one pass over blocks of rows."""
+    n, width = x.shape
+    count, mean, squares = 0, np.zeros(width), np.zeros(width)
+    for begin in range(0, n, ROWS_AT_ONCE):
+        part = x[begin : begin + ROWS_AT_ONCE]
+        block = (part if isinstance(part, np.ndarray) else part.toarray()).astype(np.float64)
+        # Moments of two parts joined (Chan, Golub and LeVeque): sums of squares alone would lose all digits.
+        difference, total = block.mean(axis=0) - mean, count + len(block)
+        squares += block.var(axis=0) * len(block) + difference**2 * count * len(block) / total
+        mean += difference * len(block) / total
+        count = total
+    deviation = np.sqrt(squares / max(1, n - 1))
+    deviation[deviation == 0] = 1
+    return torch.from_numpy(mean.astype(np.float32)), torch.from_numpy(deviation.astype(np.float32))
+
+
+def _gather(x: Any, nodes: NDArray[np.int64]) -> Any:
+    if not isinstance(x, np.ndarray):
+        return x[nodes]
+    bits = np.dtype(f"u{x.dtype.itemsize}")  # moved as bits: numba does not know float16
+    out = np.empty((len(nodes), x.shape[1]), dtype=bits)
+    _gather_rows(x.view(bits), nodes, out)
+    return out.view(x.dtype)
+
+
+@njit(cache=True, nogil=True)
+def _gather_rows(x: NDArray[Any], nodes: NDArray[np.int64], out: NDArray[Any]) -> None:
+    """Numpy's own gather would hold the interpreter lock while the disk is waited for."""
+    for i in range(len(nodes)):
+        for k in range(x.shape[1]):
+            out[i, k] = x[nodes[i], k]

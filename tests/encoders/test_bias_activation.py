@@ -1,0 +1,63 @@
+"""Bias and activation without a norm: the fused operation against torch's own."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from imgcl.encoders.base import Activation, make_activation
+from imgcl.encoders.bias_activation import PReLU, bias_activation
+from imgcl.encoders.finish import Finish
+from imgcl.sparse import threads as threads_module
+
+
+@pytest.mark.parametrize("activation", ["none", "relu", "prelu", "rrelu", "elu"])
+@pytest.mark.parametrize("rows", [0, 1, 700])
+def test_finish_without_norm_equals_torch(activation: Activation, rows: int) -> None:
+    finish = Finish(5, "none", activation)
+    nn.init.normal_(finish.bias)
+    hidden = torch.randn(rows, 5, requires_grad=True)
+    out, expected = finish(hidden), make_activation(activation)(hidden + finish.bias)
+    assert torch.allclose(out, expected, atol=1e-6)
+    gradient = torch.randn_like(out)
+    ours = torch.autograd.grad(out, [hidden, finish.bias], gradient)
+    theirs = torch.autograd.grad(expected, [hidden, finish.bias], gradient)
+    for a, b in zip(ours, theirs, strict=True):
+        assert torch.allclose(a, b, atol=1e-4)
+
+
+def test_gradients_of_all_three_arguments() -> None:
+    hidden = torch.randn(9, 3, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    slope = torch.tensor([0.25], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(bias_activation, (hidden, bias, slope))
+
+
+def test_prelu_equals_torchs_with_its_slope_and_its_gradient() -> None:
+    module, rows = PReLU(init=0.1), torch.randn(300, 4)
+    out = module(rows)
+    assert torch.allclose(out, functional.prelu(rows, torch.tensor([0.1])))
+    out.sum().backward()
+    assert module.weight.grad is not None
+    assert module.weight.grad.item() == pytest.approx(rows.clamp(max=0).sum().item(), rel=1e-5)
+    assert torch.allclose(module(rows[0]), functional.prelu(rows[0], torch.tensor([0.1])))  # one row: torch's own
+
+
+def test_serial_and_parallel_forms_agree_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden, bias, slope = (
+        torch.randn(1000, 6, requires_grad=True),
+        torch.randn(6, requires_grad=True),
+        torch.ones(1) / 3,
+    )
+    gradient, results = torch.randn(1000, 6), []
+    threads = torch.get_num_threads()
+    try:
+        for small, count in ((1 << 60, 1), (0, 2)):
+            monkeypatch.setattr(threads_module, "SMALL_WORK", small)
+            torch.set_num_threads(count)
+            out = bias_activation(hidden, bias, slope)
+            results.append([out, *torch.autograd.grad(out, [hidden, bias], gradient)])
+    finally:
+        torch.set_num_threads(threads)
+    for one, two in zip(*results, strict=True):
+        assert torch.equal(one, two)
