@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from imgcl.baselines import BASELINES, baselines_page, run_baseline, run_page
+from imgcl.baselines import BASELINES, run_baseline
 from imgcl.errors import InputError
 from imgcl.evaluate import EvaluationResult
 from imgcl.evaluate.paper import paper_accuracy
@@ -51,22 +51,6 @@ def test_wrong_use(small_graph: Graph) -> None:
         run_baseline("gcn", small_graph, classifier=())
     with pytest.raises(InputError, match="has no labels"):
         run_baseline("features", small_graph.with_labels(None))
-
-
-def test_page_shows_ours_beside_the_papers(small_graph: Graph) -> None:
-    lines: list[str] = []
-    page = run_page(
-        [small_graph], "imgcl baseline --page", ["features", "label-propagation"], splits=2, progress=lines.append
-    )
-    assert len(lines) == 2
-    assert "    imgcl baseline --page" in page
-    assert f"## {small_graph.name}" in page
-    row = next(line for line in page.splitlines() if line.startswith("| label propagation"))
-    assert row.count("|") == 7
-    assert row.endswith("| - | - |")
-    result = run_baseline("features", small_graph, splits=2)
-    named = baselines_page({"amazon-photo": {"features": result}}, "x")
-    assert named.splitlines()[-1].endswith("| 38.07 |")
 
 
 def test_papers_figures() -> None:

@@ -188,3 +188,19 @@ def test_minimise_backtracks_from_steps_that_are_too_long() -> None:
     start = torch.tensor([[3.0], [-2.0], [0.5]], dtype=torch.float64)
     solution = minimise(Hyperbolas(start, start), start, max_steps=50)
     assert solution.numpy() == pytest.approx(np.zeros((3, 1)), abs=1e-2)
+
+
+def test_classes_that_are_far_apart_are_fitted_for_every_penalty() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(10), [554, 332, 199, 119, 72, 43, 26, 15, 9, 6])
+    spectrum = np.geomspace(1, 0.02, 128)
+    rows = (1.5 * rng.standard_normal((10, 128))[y] + rng.standard_normal((len(y), 128))) * spectrum
+    x = torch.from_numpy((rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32))
+    codes = torch.from_numpy(y)
+    problem = Problem(x, codes, weight=torch.ones(1, len(y)), offset=torch.zeros(10))
+    (path,) = fit_path([problem], PENALTIES)
+    largest = path.abs().amax(dim=(1, 2))
+    assert torch.isfinite(path).all()
+    assert (largest[1:] < 2 * largest[:-1] + 3).all()  # no solution runs away where the loss is flat
+    logits = x @ path[-1, :, :-1].T + path[-1, :, -1]
+    assert (logits.argmax(dim=1) == codes).all()

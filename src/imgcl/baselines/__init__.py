@@ -8,7 +8,6 @@ from imgcl.baselines.embeddings import (
     propagated_features,
     raw_features,
 )
-from imgcl.baselines.page import baselines_page, run_page
 from imgcl.baselines.propagate_labels import label_propagation
 from imgcl.baselines.running import BASELINES, Baseline, resolve_baseline, run_baseline
 from imgcl.baselines.skipgram import skip_gram
@@ -18,7 +17,6 @@ from imgcl.baselines.walks import random_walks
 __all__ = [
     "BASELINES",
     "Baseline",
-    "baselines_page",
     "deepwalk",
     "deepwalk_features",
     "gcn",
@@ -30,6 +28,5 @@ __all__ = [
     "raw_features",
     "resolve_baseline",
     "run_baseline",
-    "run_page",
     "skip_gram",
 ]

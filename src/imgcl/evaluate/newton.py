@@ -21,6 +21,7 @@ INNER_GAP = 0.4 * GAP  # the same for the quadratic model that conjugate gradien
 FORCING = 0.02  # share of a step's gain that is not worth more conjugate gradients: the model is not that good
 STEEPEST = 1e-4  # scikit-learn's criterion, which decides where the loss is flat: the largest entry of the gradient
 MAX_INNER = 100
+LONGEST = 100  # step size of conjugate gradients; above it the curvature, which should be positive, is rounding
 ARMIJO = 1e-4
 SHRINK = 0.4
 MAX_BACKTRACKS = 20
@@ -90,8 +91,8 @@ def minimise(stack: Stack, start: Tensor, max_steps: int) -> Tensor:
     running = _Running(which, solution.clone(), loss, gradient, at, torch.ones_like(loss))
     for _ in range(max_steps):
         step, slope = _newton_step(stack, running)
-        _line_search(stack, running, step, slope)
-        done = _settled(stack, running)
+        stuck = _line_search(stack, running, step, slope)
+        done = stuck | _settled(stack, running)
         if done.any():
             solution[running.which[done]] = running.point[done]
             running.keep(~done)
@@ -116,12 +117,14 @@ def _newton_step(stack: Stack, running: _Running) -> tuple[Tensor, Tensor]:
     size = torch.linalg.vecdot(residual, smoothed)
     slots = torch.arange(len(size))
     inner = _Inner(slots, running.which, running.at, steps.clone(), residual, smoothed, size)
+    tiny = torch.finfo(size.dtype).tiny
     # a few numbers per problem are cheaper as Python's than as tensors
     enough = (INNER_GAP * running.loss).tolist()
     size_now, stretch, gain = size.tolist(), running.stretch.tolist(), [0.0] * len(slots)
     for _ in range(MAX_INNER):
         bent = stack.curvature(inner.direction, inner.at, inner.which)
-        alpha = inner.size / torch.linalg.vecdot(inner.direction, bent).clamp_min_(torch.finfo(bent.dtype).tiny)
+        alpha = inner.size / torch.linalg.vecdot(inner.direction, bent).clamp_min_(tiny)
+        alpha = torch.where(alpha < LONGEST, alpha, 0)
         inner.step.addcmul_(alpha[:, None], inner.direction)
         inner.residual.addcmul_(alpha[:, None], bent, value=-1)
         smoothed = stack.precondition(inner.residual, inner.which)
@@ -132,9 +135,10 @@ def _newton_step(stack: Stack, running: _Running) -> tuple[Tensor, Tensor]:
             gain[i] += 0.5 * a * size_now[i]
             size_now[i], stretch[i] = new, max(stretch[i], a)
             gap = 0.5 * new * stretch[i]
-            solved = (gap < enough[i] and steep < 0.5 * STEEPEST) or gap < FORCING * gain[i]
+            flat = a == 0 or new <= tiny  # nothing but rounding is left to follow
+            solved = flat or (gap < enough[i] and steep < 0.5 * STEEPEST) or gap < FORCING * gain[i]
             going.append(not solved)
-        inner.direction = torch.addcmul(smoothed, (size / inner.size)[:, None], inner.direction)
+        inner.direction = torch.addcmul(smoothed, (size / inner.size.clamp_min(tiny))[:, None], inner.direction)
         inner.size = size
         if not all(going):
             keep = torch.tensor(going)
@@ -147,8 +151,14 @@ def _newton_step(stack: Stack, running: _Running) -> tuple[Tensor, Tensor]:
     return steps, torch.linalg.vecdot(steps, running.gradient)
 
 
-def _line_search(stack: Stack, running: _Running, step: Tensor, slope: Tensor) -> None:
-    """Go the full step, or back from it until the loss has fallen enough; the slack is rounding of the loss."""
+def _line_search(stack: Stack, running: _Running, step: Tensor, slope: Tensor) -> Tensor:
+    """Go the full step, or back from it until the loss has fallen enough; the slack is rounding of the loss.
+
+    A problem whose loss rises along its step stays where it is.
+
+    Returns:
+        Which problems gained nothing but rounding: they get no further.
+    """
     point = running.point + step
     loss, gradient, at = stack.evaluate(point, running.which)
     slack = 8 * torch.finfo(loss.dtype).eps * running.loss
@@ -161,4 +171,10 @@ def _line_search(stack: Stack, running: _Running, step: Tensor, slope: Tensor) -
         size[retry] *= SHRINK
         point[retry] = running.point[retry] + size[retry, None] * step[retry]
         loss[retry], gradient[retry], at[retry] = stack.evaluate(point[retry], running.which[retry])
+    else:
+        stay = ~(loss <= running.loss + slack)
+        point[stay], loss[stay] = running.point[stay], running.loss[stay]
+        gradient[stay], at[stay] = running.gradient[stay], running.at[stay]
+    stuck: Tensor = running.loss - loss < slack
     running.point, running.loss, running.gradient, running.at = point, loss, gradient, at
+    return stuck

@@ -83,16 +83,17 @@ class SoftmaxStack:
         self.penalty = torch.zeros_like(self.size)
         self.preconditioner = Preconditioner(len(self.owner), self.classes, self.width, offset)
         self._selected: dict[tuple[int, ...], _Rows] = {}
+        self._latest: tuple[Tensor, _Rows] | None = None
         self.set_stage(0)
 
     def set_penalties(self, penalties: Sequence[float]) -> None:
         """Set C of each row."""
-        self._selected.clear()
+        self._forget()
         self.penalty = 1 / (self.size.new_tensor(list(penalties)) * self.size)
 
     def set_stage(self, stage: int) -> None:
         """Use this row of the problems' weights."""
-        self._selected.clear()
+        self._forget()
         weights = [_padded((p.weight[stage] / p.weight[stage].sum()).to(p.x), self.n) for p in self.problems]
         self.weight = torch.stack(weights)[self.owner]
         # what the labels contribute to the gradient does not depend on the point
@@ -144,6 +145,8 @@ class SoftmaxStack:
 
     def _select(self, rows: Tensor) -> _Rows:
         """What belongs to some rows, gathered once: the same rows come again and again."""
+        if self._latest is not None and self._latest[0] is rows:
+            return self._latest[1]
         key = tuple(rows.tolist())
         if key not in self._selected:
             self._selected[key] = _Rows(
@@ -156,7 +159,13 @@ class SoftmaxStack:
                 scale=self.preconditioner.scale[rows],
                 runs=list(self._runs(key)),
             )
+        self._latest = rows, self._selected[key]
         return self._selected[key]
+
+    def _forget(self) -> None:
+        """Drop what was gathered: penalties, weights or preconditioner have changed."""
+        self._selected.clear()
+        self._latest = None
 
     def _runs(self, rows: Sequence[int]) -> Iterator[tuple[Tensor, slice]]:
         """The samples of the rows, and the part of the flattened (row, class) axis that they belong to."""
@@ -172,12 +181,17 @@ class SoftmaxStack:
             p = self._probabilities(points.view(-1, self.classes, self.width), everything)
             self.preconditioner.measure(p, self.weight, [self.x[key] for key in self.samples_of])
         self.preconditioner.invert(self.penalty[:, None] * self.penalised)
-        self._selected.clear()
+        self._forget()
 
     def precondition(self, vectors: Tensor, rows: Tensor) -> Tensor:
-        """The preconditioner of some rows times vectors."""
+        """The preconditioner of some rows times vectors.
+
+        The same number added to all intercepts changes nothing, so what points there is rounding and is left out.
+        """
         some = self._select(rows)
-        return apply(some.inverse, some.scale, vectors.view(-1, self.classes, self.width)).flatten(1)
+        smoothed = apply(some.inverse, some.scale, vectors.view(-1, self.classes, self.width))
+        smoothed[:, :, -1] -= smoothed[:, :, -1].mean(dim=1, keepdim=True)
+        return smoothed.flatten(1)
 
 
 def _padded(tensor: Tensor, n: int) -> Tensor:
