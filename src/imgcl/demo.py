@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from imgcl.data import load_graph
 from imgcl.errors import InputError
 from imgcl.estimator import IMGCL, make_config
-from imgcl.evaluate import Effects, Estimate, EvaluationResult, attribution, combine, evaluate
+from imgcl.evaluate import Effects, EvaluationResult, attribution, combine, evaluate
+from imgcl.graph import Graph
+from imgcl.report.content import Nodes, ReportRun, build_content
+from imgcl.report.directories import graph_nodes, run_settings
+from imgcl.report.words import tail_conclusion
 from imgcl.train import EpochReport, Trainer
+from imgcl.train.run import versions
 
 CLASSIFIERS = ("plain", "pbs")
 PLAIN, BALANCED = "GBT", "GBT + ImGCL"
@@ -23,19 +32,21 @@ class Demo:
 
     results: dict[str, EvaluationResult]
     effects: Effects
+    runs: Sequence[ReportRun]
+    nodes: Nodes
 
     def conclusion(self) -> str:
-        """What the table shows, in words that follow the numbers."""
-        classifier, pretraining = (self.effects[name, "tail"] for name in ("classifier", "pre-training"))
-        first = (
-            f"Recall of the rare classes: balancing the classifier (pbs) {_moved(classifier)}; "
-            f"balancing the pre-training (ImGCL) {_moved(pretraining)}."
-        )
+        """What the table shows, in words that follow the numbers, and what to do next."""
         second = (
             "Try next: `imgcl pretrain YOUR_GRAPH --out runs/mine`, then "
             "`imgcl evaluate runs/mine --classifier plain,reweight,pbs,logit-adjust`."
         )
-        return f"{first}\n{second}"
+        return f"{tail_conclusion(self.effects)}\n{second}"
+
+    def report(self) -> dict[str, Any]:
+        """The content of the report, see :func:`imgcl.report.write_report`."""
+        splits = len(set(self.results[PLAIN].of(CLASSIFIERS[0]).splits.tolist()))
+        return build_content(self.runs, self.nodes, imbalance=IMBALANCE, classifiers=CLASSIFIERS, splits=splits)
 
 
 def run_demo(
@@ -59,30 +70,36 @@ def run_demo(
     if loaded.y is None:
         raise InputError(f"{graph} has no labels: the comparison needs some")
     overrides = {} if epochs is None else {"epochs": epochs}
-    results = {}
+    results, runs = {}, []
     for name, balance in ((PLAIN, None), (BALANCED, IMGCL)):
-        parts = []
+        trainers = []
         for seed in range(seeds):
             config = make_config(loaded.name, balance=balance, overrides=overrides, seed=seed)
             trainer = Trainer(config, loaded)
             trainer.train(on_start(f"{name}, seed {seed}"))
-            parts.append(
-                evaluate(
-                    trainer.embed(),
-                    loaded.y,
-                    imbalance=IMBALANCE,
-                    classifier=CLASSIFIERS,
-                    splits=splits,
-                    class_names=loaded.class_names,
-                )
+            trainers.append(trainer)
+        embeddings = [trainer.embed() for trainer in trainers]
+        results[name] = combine([_evaluate(Z, loaded, splits) for Z in embeddings])
+        first = trainers[0]
+        settings = run_settings(first.config, versions=versions())
+        settings["run"]["seed"] = ", ".join(map(str, range(seeds)))
+        runs.append(
+            ReportRun(
+                name=name,
+                balanced=balance is not None,
+                embeddings=embeddings,
+                history=first.history(),
+                pseudo_labels=None if first.selector is None else first.selector.labels,
+                settings=settings,
+                result=results[name],
             )
-        results[name] = combine(parts)
+        )
     effects = attribution(results[PLAIN], results[BALANCED], classifiers=CLASSIFIERS, metrics=METRICS)
-    return Demo(results, effects)
+    return Demo(results, effects, runs, graph_nodes(loaded))
 
 
-def _moved(effect: Estimate) -> str:
-    points = f"{effect.points()} points"
-    if effect.mean is None or effect.ci95 is None or effect.ci95[0] <= 0 <= effect.ci95[1]:
-        return f"made no clear difference ({points})"
-    return f"{'raised' if effect.mean > 0 else 'lowered'} it by {points}"
+def _evaluate(Z: NDArray[np.float32], graph: Graph, splits: int) -> EvaluationResult:
+    labels: Any = graph.y
+    return evaluate(
+        Z, labels, imbalance=IMBALANCE, classifier=CLASSIFIERS, splits=splits, class_names=graph.class_names
+    )

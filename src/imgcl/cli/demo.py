@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ from rich import box
 from rich.table import Table
 
 from imgcl.cli.console import err, out, training_progress
+from imgcl.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,14 +24,19 @@ def demo(
     graph: Annotated[str, typer.Option(help="A labelled graph: data set name or path.")] = "digits",
     epochs: Annotated[int | None, typer.Option(help="Epochs of each pre-training (default: the preset's).")] = None,
     splits: Annotated[int, typer.Option(min=2, help="Number of splits.")] = 20,
+    file: Annotated[Path, typer.Option("--out", help="Report to write: an HTML file.")] = Path("demo/report.html"),
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
 ) -> None:
     """Pre-train GBT without and with ImGCL on handwritten digits and compare both on long-tailed labels.
+
+    The last line names the report: one HTML file to look at in a browser.
 
     Example: imgcl demo
     """
     from imgcl.demo import IMBALANCE, METRICS, run_demo
 
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--out {file}: the name must end in .html")
     start = time.perf_counter()
     with ExitStack() as bars:
 
@@ -39,7 +46,7 @@ def demo(
 
         found = run_demo(graph, epochs=epochs, splits=splits, on_start=on_start)
     title = f"{graph}, training labels {IMBALANCE}, balanced test set (percent, mean ± sd)"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("pre-training", "classifier", *METRICS):
         table.add_column(column, justify="left" if column in ("pre-training", "classifier") else "right", no_wrap=True)
     for name, result in found.results.items():
@@ -50,4 +57,11 @@ def demo(
     out.print(str(found.effects), highlight=False, markup=False, soft_wrap=True)
     out.print()
     out.print(found.conclusion(), highlight=False, markup=False, soft_wrap=True)
+    try:
+        from imgcl.report import write_report
+
+        written = write_report(found.report(), file)
+        out.print(f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", soft_wrap=True)
+    except InputError as error:  # plotly is an extra: the numbers above stand without it
+        err.print(f"no report: {error}", markup=False)
     err.print(f"took {time.perf_counter() - start:.0f} s")

@@ -1,0 +1,69 @@
+"""``imgcl report``: one HTML file that shows what was learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imgcl.cli.console import err, out
+from imgcl.errors import InputError
+
+
+def report(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run directories of one graph, several are compared; or one study.")
+    ],
+    file: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("report.html"),
+    imbalance: Annotated[str, typer.Option(help="Law of the training labels, see `imgcl evaluate`.")] = "exp:100",
+    classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs",
+    splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
+    projection: Annotated[str, typer.Option("--map", help="How embeddings are drawn: tsne, pca, umap.")] = "tsne",
+    points: Annotated[int, typer.Option(min=3, help="Most nodes on a map; beyond that a random sample.")] = 20_000,
+    graph: Annotated[str | None, typer.Option(help="Where the graph is now (default: where the run found it).")] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="CSV file node,label to use instead of the graph's own labels.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the splits and of the map.")] = 0,
+    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the file in the browser.")] = False,
+) -> None:
+    """Write an interactive report: classes, embedding map, recall and precision, attribution, training, settings.
+
+    Examples:
+      imgcl report runs/photo --out photo.html --open
+      imgcl report runs/photo-plain runs/photo --out compare.html
+      imgcl report studies/main --out main.html
+      imgcl report runs/mine --labels labels.csv --imbalance natural --map pca
+    """
+    from imgcl.report import build_content, is_study, read_nodes, read_runs, study_content, write_report
+
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--out {file}: the name must end in .html")
+    if is_study(runs[0]):
+        if len(runs) > 1:
+            raise InputError(f"{runs[0]} is a study: report it alone")
+        content = study_content(runs[0])
+    else:
+        found = read_runs(runs)
+        nodes, remark = read_nodes(runs[0], graph=graph, labels=labels, data_dir=data_dir)
+        if remark is not None:
+            err.print(remark, markup=False, highlight=False, soft_wrap=True)
+        err.print(
+            f"evaluating {', '.join(run.name for run in found)} and drawing the map ({projection}) …", highlight=False
+        )
+        content = build_content(
+            found,
+            nodes,
+            imbalance=imbalance,
+            classifiers=tuple(name.strip() for name in classifier.split(",") if name.strip()),
+            splits=splits,
+            seed=seed,
+            projection=projection,
+            points=points,
+        )
+    written = write_report(content, file)
+    out.print(str(written), highlight=False, markup=False, soft_wrap=True)
+    if open_browser:
+        typer.launch(written.resolve().as_uri())

@@ -1,0 +1,249 @@
+"""Everything a report shows, computed once and turned into plain values for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imgcl.errors import InputError
+from imgcl.evaluate import EvaluationResult, attribution, class_groups, combine, evaluate
+from imgcl.evaluate.labels import Labels, encode_labels
+from imgcl.evaluate.protocol import draw_splits
+from imgcl.imbalance import Split
+from imgcl.report.encoding import array, classes, coordinates, number, numbers
+from imgcl.report.predictions import node_predictions
+from imgcl.report.projection import project
+from imgcl.report.results import result_entry
+from imgcl.report.words import tail_conclusion
+from imgcl.seeding import generator
+
+POINTS = 20_000  # what WebGL draws smoothly on a laptop
+FACTORS = ("accuracy", "head", "middle", "tail")
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """What is known about the nodes, whatever the run.
+
+    Attributes:
+        graph: name of the graph.
+        n_nodes: how many.
+        labels: class of each node, -1 where unknown; ``None`` without labels.
+        class_names: one per class.
+        node_names: one per node.
+        n_edges: undirected edges.
+        degree: of each node; ``None`` when the graph was not at hand.
+        centrality: its name and the score of each node, likewise.
+    """
+
+    graph: str
+    n_nodes: int
+    labels: NDArray[Any] | None = None
+    class_names: Sequence[str] | None = None
+    node_names: Sequence[str] | None = None
+    n_edges: int | None = None
+    degree: NDArray[np.int64] | None = None
+    centrality: tuple[str, NDArray[np.float64]] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ReportRun:
+    """A pre-training, with one or several seeds; the map and the history are those of the first.
+
+    Attributes:
+        name: what to call it.
+        balanced: whether it was made with ImGCL.
+        embeddings: one (N, d) array per seed.
+        history: losses and labellings.
+        pseudo_labels: of the last labelling.
+        split: the only split it may be evaluated on, when its scope fixes one.
+        settings: for the table of settings, by section.
+        result: its evaluation, when it has been made already.
+    """
+
+    name: str
+    balanced: bool
+    embeddings: Sequence[NDArray[np.float32]]
+    history: Mapping[str, Any] = field(default_factory=dict)
+    pseudo_labels: NDArray[np.int64] | None = None
+    split: Split | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    result: EvaluationResult | None = None
+
+
+def build_content(
+    runs: Sequence[ReportRun],
+    nodes: Nodes,
+    *,
+    imbalance: Any = "exp:100",
+    classifiers: Sequence[str] = ("plain", "pbs"),
+    splits: int = 20,
+    seed: int = 0,
+    projection: str = "tsne",
+    points: int = POINTS,
+) -> dict[str, Any]:
+    """Evaluate the runs, draw their maps, and put everything into one value that JSON can hold.
+
+    Args:
+        runs: one or more runs on the same graph.
+        nodes: its nodes.
+        imbalance: law of the training labels, see :func:`imgcl.evaluate.evaluate`.
+        classifiers: names of classifiers.
+        splits: number of splits.
+        seed: of the splits and of the map.
+        projection: a name of ``imgcl.report.PROJECTIONS``.
+        points: most nodes on a map; beyond that a random sample is drawn.
+    """
+    if not runs:
+        raise InputError("a report needs at least one run")
+    for run in runs:
+        rows = len(run.embeddings[0])
+        if rows != nodes.n_nodes:
+            raise InputError(f"{run.name} has {rows} embeddings but the graph has {nodes.n_nodes} nodes")
+        if not _same_split(run.split, runs[0].split):
+            raise InputError(f"{run.name} and {runs[0].name} were made for different splits: report them one by one")
+    shown = np.arange(nodes.n_nodes)
+    if nodes.n_nodes > points:
+        shown = np.sort(generator(seed, "report").choice(nodes.n_nodes, points, replace=False))
+    content: dict[str, Any] = {
+        "kind": "runs",
+        "graph": {"name": nodes.graph, "nodes": nodes.n_nodes, "edges": nodes.n_edges},
+        "map": projection,
+        "shown": len(shown),
+        "nodes": _nodes(nodes, shown),
+        "classes": [],
+        "classifiers": [],
+        "conclusion": None,
+        "effects": None,
+        "runs": [_run(run, shown) for run in runs],
+    }
+    maps = project([run.embeddings[0][shown] for run in runs], projection, seed=seed)
+    for entry, plane in zip(content["runs"], maps, strict=True):
+        entry["x"], entry["y"] = coordinates(plane[:, 0]), coordinates(plane[:, 1])
+    if nodes.labels is not None:
+        _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, seed)
+    return content
+
+
+def _nodes(nodes: Nodes, shown: NDArray[np.int64]) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "id": array(shown, "int32"),
+        "name": None if nodes.node_names is None else [str(nodes.node_names[i]) for i in shown],
+        "degree": None if nodes.degree is None else array(nodes.degree[shown], "int32"),
+        "centrality": None,
+        "centralityName": None,
+    }
+    if nodes.centrality is not None:
+        name, scores = nodes.centrality
+        # PageRank is heavy-tailed: by its value all nodes but a few would have one colour, by its rank they differ.
+        rank = np.searchsorted(np.sort(scores), scores, side="right") / len(scores)
+        entry |= {"centrality": array(rank[shown], "float32"), "centralityName": name}
+    return entry
+
+
+def _run(run: ReportRun, shown: NDArray[np.int64]) -> dict[str, Any]:
+    labellings = [
+        {key: numbers(entry[key]) for key in ("epoch", "alpha", "sizes", "drawn")} | {"agreement": entry["agreement"]}
+        for entry in run.history.get("labellings", [])
+    ]
+    pseudo = run.pseudo_labels
+    return {
+        "name": run.name,
+        "balanced": run.balanced,
+        "seeds": len(run.embeddings),
+        "pseudo": None if pseudo is None or len(pseudo) <= shown.max() else classes(pseudo[shown]),
+        "loss": numbers(run.history.get("loss", [])),
+        "labellings": labellings,
+        "settings": run.settings,
+        "results": {},
+        "predicted": {},
+        "confidence": {},
+    }
+
+
+def _add_evaluation(
+    content: dict[str, Any],
+    runs: Sequence[ReportRun],
+    nodes: Nodes,
+    shown: NDArray[np.int64],
+    imbalance: Any,
+    classifiers: tuple[str, ...],
+    splits: int,
+    seed: int,
+) -> None:
+    labels = encode_labels(nodes.labels if nodes.labels is not None else [])
+    fixed = runs[0].split
+    drawn = draw_splits(labels, imbalance, splits if fixed is None else [fixed], seed)
+    results = [run.result or _evaluate(run, nodes, drawn, classifiers) for run in runs]
+    content["nodes"]["class"] = classes(labels.codes[shown])
+    content["nodes"]["role"] = classes(_roles(drawn[0], nodes.n_nodes)[shown])
+    content["classes"] = _classes(labels, results[0].class_names, drawn[0])
+    content["classifiers"] = list(results[0].classifiers)
+    content["protocol"] = {**results[0].protocol, "splits": len(drawn), "notes": list(results[0].notes)}
+    if fixed is None and results[0].protocol.get("imbalance") == "as given":
+        content["protocol"]["imbalance"] = str(imbalance)
+    for entry, run, result in zip(content["runs"], runs, results, strict=True):
+        entry["results"] = {name: result_entry(result, name) for name in result.classifiers}
+        predicted = node_predictions(run.embeddings[0], labels, drawn[0], result.classifiers)
+        entry["predicted"] = {name: classes(found.classes[shown]) for name, found in predicted.items()}
+        percent = {name: np.round(100 * found.confidence[shown]) for name, found in predicted.items()}
+        entry["confidence"] = {name: array(values, "int8") for name, values in percent.items()}
+    _add_effects(content, runs, results)
+
+
+def _evaluate(run: ReportRun, nodes: Nodes, drawn: list[Split], classifiers: tuple[str, ...]) -> EvaluationResult:
+    parts = [
+        evaluate(Z, nodes.labels, classifier=classifiers, splits=drawn, ceiling=0, class_names=nodes.class_names)  # type: ignore[arg-type]
+        for Z in run.embeddings
+    ]
+    return combine(parts)
+
+
+def _same_split(a: Split | None, b: Split | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in ("train", "val", "test"))
+
+
+def _roles(split: Split, n_nodes: int) -> NDArray[np.int8]:
+    """What the split of the map's predictions did with each node: 0 nothing, 1 train, 2 validation, 3 test."""
+    roles = np.zeros(n_nodes, dtype=np.int8)
+    for role, part in enumerate((split.train, split.val, split.test), start=1):
+        roles[part] = role
+    return roles
+
+
+def _classes(labels: Labels, names: Sequence[str], split: Split) -> list[dict[str, Any]]:
+    group = class_groups(labels.sizes).of_class()
+    taught = np.bincount(labels.codes[split.train], minlength=labels.n_classes)
+    return [
+        {"name": str(names[k]), "size": int(labels.sizes[k]), "train": int(taught[k]), "group": group[k]}
+        for k in range(labels.n_classes)
+    ]
+
+
+def _add_effects(content: dict[str, Any], runs: Sequence[ReportRun], results: Sequence[EvaluationResult]) -> None:
+    """The 2 x 2 needs a run without ImGCL, one with it, and two classifiers; the first of each are taken."""
+    pair = [next((i for i, run in enumerate(runs) if run.balanced is balanced), None) for balanced in (False, True)]
+    if pair[0] is None or pair[1] is None or len(results[0].classifiers) < 2:
+        return
+    low, high = results[0].classifiers[:2]
+    if len(results[pair[0]].of(low).seeds) != len(results[pair[1]].of(low).seeds):
+        return  # not the same number of seeds: there are no pairs
+    effects = attribution(results[pair[0]], results[pair[1]], classifiers=(low, high), metrics=FACTORS)
+    content["conclusion"] = tail_conclusion(effects, high)
+    content["effects"] = {
+        "runs": pair,
+        "classifiers": [low, high],
+        "rows": {
+            name: {
+                metric: {"mean": number(e.mean), "ci95": None if e.ci95 is None else numbers(e.ci95)}
+                for metric, e in row.items()
+            }
+            for name, row in effects.effects.items()
+        },
+    }

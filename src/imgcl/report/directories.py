@@ -1,0 +1,159 @@
+"""What a report needs, read from run directories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imgcl.balance import BalanceSettings
+from imgcl.balance.centrality import centrality
+from imgcl.data import load_graph
+from imgcl.errors import ImgclError, InputError, RunError
+from imgcl.evaluate import align_labels, read_labels
+from imgcl.graph import Graph
+from imgcl.pretrain import scoped_graph
+from imgcl.report.content import Nodes, ReportRun
+from imgcl.train import Run, RunConfig
+
+
+def read_runs(paths: Sequence[str | Path]) -> list[ReportRun]:
+    """The runs of a report; directories that differ by their seed alone are one run with several seeds.
+
+    Raises:
+        RunError: when a directory is not a finished run, or the runs are of different graphs.
+    """
+    if not paths:
+        raise InputError("a report needs at least one run directory")
+    stored = [Run(path) for path in paths]
+    first = stored[0].facts["graph"]["fingerprint"]
+    for run in stored[1:]:
+        if run.facts["graph"]["fingerprint"] != first:
+            raise RunError(f"{run.path} and {stored[0].path} were trained on different graphs: report them one by one")
+    groups: dict[str, list[Run]] = {}
+    for run in stored:
+        # A scope that thins the graph has a split of its own for every seed: those are not seeds of one evaluation.
+        other = {"device"} if run.split is not None else {"seed", "device"}
+        same = run.config.model_dump(mode="json", exclude=other)
+        groups.setdefault(json.dumps(same, sort_keys=True), []).append(run)
+    names = [run_name(members[0].config) for members in groups.values()]
+    return [
+        _report_run(name if names.count(name) == 1 else f"{name} ({members[0].path.name})", members)
+        for name, members in zip(names, groups.values(), strict=True)
+    ]
+
+
+def run_name(config: RunConfig) -> str:
+    """What to call a run.
+
+    Example:
+        >>> from imgcl.balance import BalanceSettings
+        >>> run_name(RunConfig(method="gbt")), run_name(RunConfig(method="dgi", balance=BalanceSettings()))
+        ('GBT', 'DGI + ImGCL')
+    """
+    return config.method.upper() + (" + ImGCL" if config.balance is not None else "")
+
+
+def run_settings(config: RunConfig, **sections: Any) -> dict[str, Any]:
+    """Settings by section, for the table at the end of a report."""
+    stored = config.model_dump(mode="json")
+    settings: dict[str, Any] = {
+        "run": {key: stored[key] for key in ("method", "preset", "seed", "device")},
+        "method": config.build_settings().model_dump(mode="json"),
+        "training": stored["training"],
+        "balance": stored["balance"] or {"ImGCL": "off"},
+    }
+    if config.scope.scope != "train":
+        settings["scope"] = stored["scope"]
+    return settings | sections
+
+
+def _report_run(name: str, members: list[Run]) -> ReportRun:
+    first = members[0]
+    config = first.config
+    facts = first.facts
+    seeds = ", ".join(str(run.config.seed) for run in members)
+    settings = run_settings(config, graph=facts["graph"], versions={**facts["versions"], "threads": facts["threads"]})
+    settings["run"]["seed"] = seeds
+    return ReportRun(
+        name=name,
+        balanced=config.balance is not None,
+        embeddings=[run.embedding for run in members],
+        history=first.history,
+        pseudo_labels=_pseudo_labels(first),
+        split=first.split,
+        settings=settings,
+    )
+
+
+def _pseudo_labels(run: Run) -> NDArray[np.int64] | None:
+    """Pseudo-labels of the last labelling; none without ImGCL, or when pre-training saw other nodes than the map."""
+    if run.config.balance is None or run.config.scope.scope != "train" or not run.has_checkpoint:
+        return None
+    labels = run.checkpoint().tensors.get("selector/labels")
+    return None if labels is None or not len(labels) else labels.numpy()
+
+
+def read_nodes(
+    path: str | Path, *, graph: str | None = None, labels: str | Path | None = None, data_dir: str | Path | None = None
+) -> tuple[Nodes, str | None]:
+    """What is known about the nodes of a run.
+
+    Args:
+        path: run directory.
+        graph: where the graph is now, if not where the run found it; it must be the same graph.
+        labels: CSV file of labels, instead of those of the graph.
+        data_dir: directory with raw files.
+
+    Returns:
+        The nodes, and what to tell the user when the graph could not be read: degree and centrality are missing then.
+    """
+    run = Run(path)
+    facts, n_nodes = run.facts["graph"], len(run.embedding)
+    names = run.node_names
+    given: Any = run.labels if (run.path / "labels.npy").exists() else None
+    class_names = run.class_names
+    if labels is not None:
+        given, class_names = align_labels(read_labels(labels), n_nodes, names), None
+    found, remark = _graph(run, graph, data_dir)
+    if found is None:
+        return Nodes(facts["name"], n_nodes, given, class_names, names), remark
+    known = graph_nodes(found, run.config.balance)
+    return replace(known, graph=facts["name"], labels=given, class_names=class_names, node_names=names), None
+
+
+def graph_nodes(graph: Graph, balance: BalanceSettings | None = None) -> Nodes:
+    """What a graph says about its nodes, with the centrality that ``balance`` names, PageRank without it."""
+    settings = balance or BalanceSettings()
+    kind = "pagerank" if settings.centrality in ("given", "none") else settings.centrality
+    return Nodes(
+        graph=graph.name,
+        n_nodes=graph.n_nodes,
+        labels=graph.y,
+        class_names=graph.class_names,
+        node_names=graph.node_names,
+        n_edges=graph.n_edges,
+        degree=graph.degree,
+        centrality=(kind, centrality(graph, kind, damping=settings.damping)),
+    )
+
+
+def _graph(run: Run, given: str | None, data_dir: str | Path | None) -> tuple[Graph | None, str | None]:
+    source = given or run.facts["graph"]["source"]
+    try:
+        graph = load_graph(source, data_dir=data_dir)
+    except ImgclError as error:
+        if given is not None:
+            raise
+        return None, f"the graph {source!r} cannot be read ({error}): no degree and centrality; say --graph where it is"
+    if graph.fingerprint != run.facts["graph"]["fingerprint"]:
+        if given is not None:
+            raise InputError(f"--graph {given} is not the graph of {run.path}: their fingerprints differ")
+        return None, f"{source!r} is another graph now than at pre-training: no degree and centrality"
+    scoped = scoped_graph(graph, run.config)
+    return graph if scoped is None else scoped.embed, None

@@ -1,0 +1,73 @@
+"""The page itself: one HTML file with its script, style and data inside, and nothing from the network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from imgcl._version import __version__
+from imgcl.errors import InputError
+from imgcl.files import write_text
+from imgcl.report.encoding import script_json
+
+PAGES = {
+    "runs": ("page.html", ("data.js", "page.js", "charts.js", "map.js", "tables.js", "main.js")),
+    "study": ("study.html", ("page.js", "study.js")),
+}
+
+
+def write_report(content: dict[str, Any], path: str | Path) -> Path:
+    """Write the page of a content, as ``build_content`` or ``study_content`` makes it, atomically."""
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"cannot write the report to {target}: the name must end in .html")
+    write_text(target, render_page(content))
+    return target
+
+
+def render_page(content: dict[str, Any]) -> str:
+    """The page as text.
+
+    A content security policy forbids every request and every script but the two of this page, known by their hashes;
+    all names come out of JSON and are set as text.
+    """
+    template, parts = PAGES[content["kind"]]
+    own = "(() => {\n'use strict';\n" + "\n".join(_part(name) for name in parts) + "\n})();"
+    scripts = [_plotly(), own]
+    allowed = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
+    # plotly's WebGL points compile their shaders' callers with Function(), hence 'unsafe-eval'.
+    policy = (
+        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    values = {
+        "policy": policy,
+        "title": html.escape(f"{content['graph']['name']} · imgcl report"),
+        "version": html.escape(__version__),
+        "style": _part("style.css"),
+        "data": script_json(content),
+        "plotly": scripts[0],
+        "script": scripts[1],
+    }
+    pieces = _part(template).split("@@")  # text, name, text, name, ..., text: a value is never searched for marks again
+    return "".join(values[piece] if i % 2 else piece for i, piece in enumerate(pieces))
+
+
+def _part(name: str) -> str:
+    return (resources.files("imgcl.report") / "page" / name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    try:
+        from plotly.offline import get_plotlyjs
+    except ModuleNotFoundError:
+        raise InputError("the report needs plotly, which is not installed: pip install 'imgcl[report]'") from None
+    return str(get_plotlyjs())
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")

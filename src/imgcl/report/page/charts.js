@@ -1,0 +1,183 @@
+// The charts that are not maps.
+const GROUPS = ["head", "middle", "tail"];
+
+function groupColour(name) {
+  return style(`--${name}`);
+}
+
+function drawDistribution(target) {
+  const sets = [
+    ["size", "nodes in the graph", "x", "y"],
+    ["train", `labels to learn from (${content.protocol.imbalance})`, "x2", "y2"],
+  ];
+  const traces = [];
+  for (const [key, , xaxis, yaxis] of sets) {
+    for (const group of GROUPS) {
+      const members = bySize.filter((k) => classes[k].group === group);
+      if (!members.length) continue;
+      traces.push({
+        type: "bar", name: group, legendgroup: group, showlegend: key === "size", xaxis, yaxis,
+        x: members.map((k) => bySize.indexOf(k)), y: members.map((k) => classes[k][key]),
+        text: members.map((k) => count(classes[k][key])), textposition: "outside", cliponaxis: false,
+        marker: { color: groupColour(group) },
+        customdata: members.map((k) => plain(classes[k].name)),
+        hovertemplate: `%{customdata} (${group}): %{y:,}<extra></extra>`,
+      });
+    }
+  }
+  const narrow = target.clientWidth < 640;
+  const ticks = { tickvals: bySize.map((_, i) => i), ticktext: bySize.map((k) => short(classes[k].name)) };
+  const base = layout();
+  const title = (index) => ({ text: plain(sets[index][1]), font: { size: 13 } });
+  Plotly.react(target, traces, layout({
+    height: narrow ? 560 : 340,
+    grid: { rows: narrow ? 2 : 1, columns: narrow ? 1 : 2, pattern: "independent", xgap: 0.12, ygap: 0.35 },
+    xaxis: { ...ticks, showgrid: false }, yaxis: { title: title(0), rangemode: "tozero" },
+    xaxis2: { ...base.xaxis, ...ticks, showgrid: false }, yaxis2: { ...base.yaxis, title: title(1), rangemode: "tozero" },
+  }), config);
+}
+
+function drawPerClass(metric) {
+  return (target) => {
+    const traces = runs.filter((run) => run.results[state.classifier]).map((run) => {
+      const values = bySize.map((k) => run.results[state.classifier][metric][k]);
+      const ends = (side) => values.map((v) => (v.ci95 === null ? 0 : Math.abs(v.ci95[side] - v.mean) * 100));
+      return {
+        type: "bar", name: plain(run.name), x: bySize.map((_, i) => i), y: values.map((v) => 100 * v.mean),
+        error_y: { type: "data", symmetric: false, array: ends(1), arrayminus: ends(0), thickness: 1, width: 2,
+          color: style("--muted") },
+        marker: { color: RUN_COLOURS[runs.indexOf(run) % RUN_COLOURS.length] },
+        customdata: bySize.map((k) => plain(classes[k].name)),
+        hovertemplate: `%{customdata}: %{y:.1f} %<extra>${plain(run.name)}</extra>`,
+      };
+    });
+    const edges = bySize.flatMap((k, i) => (i && classes[k].group !== classes[bySize[i - 1]].group ? [i - 0.5] : []));
+    Plotly.react(target, traces, layout({
+      height: 300, barmode: "group", bargap: 0.25,
+      xaxis: { tickvals: bySize.map((_, i) => i), ticktext: bySize.map((k) => short(classes[k].name)), showgrid: false },
+      yaxis: { title: { text: `${metric}, %` }, range: [0, 119], tickvals: [0, 25, 50, 75, 100] },
+      shapes: edges.map((x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper",
+        line: { color: style("--muted"), width: 1, dash: "dot" } })),
+      annotations: GROUPS.flatMap((group) => {
+        const first = bySize.findIndex((k) => classes[k].group === group);
+        return first < 0 ? [] : [{ x: first - 0.45, y: 118, text: group, showarrow: false, xanchor: "left", yanchor: "top",
+          font: { color: groupColour(group), size: 12 } }];
+      }),
+    }), config);
+  };
+}
+
+function drawConfusion(run) {
+  return (target) => {
+    const entry = run.results[state.classifier];
+    if (!entry) return;
+    const rows = bySize.map((k) => {
+      const counts = bySize.map((j) => entry.confusion[k][j]);
+      const total = counts.reduce((a, b) => a + b, 0);
+      return counts.map((value) => (total ? (100 * value) / total : null));
+    });
+    const labels = bySize.map((k) => short(classes[k].name, 14));
+    const dark = document.documentElement.dataset.theme === "dark";
+    const few = bySize.length <= 12 && target.clientWidth > 380;
+    Plotly.react(target, [{
+      type: "heatmap", z: rows, x: bySize.map((_, i) => i), y: bySize.map((_, i) => i), zmin: 0, zmax: 100,
+      colorscale: dark ? [[0, "#12181f"], [0.15, "#173a57"], [1, "#6cb6f0"]] : [[0, "#ffffff"], [0.15, "#cfe3f3"], [1, "#0b5a9a"]],
+      text: rows.map((row) => row.map((z) => (few && z >= 0.5 ? z.toFixed(0) : ""))), texttemplate: "%{text}", showscale: !few, xgap: 1, ygap: 1,
+      customdata: bySize.map((k) => bySize.map((j) => [plain(classes[k].name), plain(classes[j].name)])),
+      hovertemplate: "%{customdata[0]} taken for %{customdata[1]}: %{z:.1f} %<extra></extra>",
+    }], layout({
+      height: Math.min(520, Math.max(320, target.clientWidth)), margin: { l: 60, r: 10, t: 10, b: 60 },
+      xaxis: { tickvals: bySize.map((_, i) => i), ticktext: labels, title: { text: "said" }, showgrid: false },
+      yaxis: { tickvals: bySize.map((_, i) => i), ticktext: labels, title: { text: "true" }, autorange: "reversed", showgrid: false },
+    }), config);
+  };
+}
+
+const EFFECTS = {
+  "pre-training": "balanced pre-training (ImGCL)",
+  classifier: "balanced classifier",
+  interaction: "both beyond their sum",
+  both: "both together",
+};
+const METRIC_COLOURS = { accuracy: "--ink", head: "--head", middle: "--middle", tail: "--tail" };
+
+function drawEffects(target) {
+  const names = Object.keys(content.effects.rows);
+  const metrics = Object.keys(content.effects.rows[names[0]]);
+  const traces = metrics.map((metric, i) => {
+    const values = names.map((name) => content.effects.rows[name][metric]);
+    const ends = (side) => values.map((v) => (v.ci95 === null ? 0 : 100 * Math.abs(v.ci95[side] - v.mean)));
+    return {
+      type: "scatter", mode: "markers", name: metric, x: values.map((v) => (v.mean === null ? null : 100 * v.mean)),
+      y: names.map((_, j) => j + (i - (metrics.length - 1) / 2) * 0.18),
+      error_x: { type: "data", symmetric: false, array: ends(1), arrayminus: ends(0), thickness: 2, width: 4 },
+      marker: { size: 9, color: style(METRIC_COLOURS[metric] ?? "--ink"), symbol: ["circle", "square", "diamond", "triangle-up"][i % 4] },
+      customdata: values.map((v) => (v.ci95 === null ? "" : `, 95 % interval ${(100 * v.ci95[0]).toFixed(1)} to ${(100 * v.ci95[1]).toFixed(1)}`)),
+      hovertemplate: `${metric}: %{x:+.1f} points%{customdata}<extra></extra>`,
+    };
+  });
+  Plotly.react(target, traces, layout({
+    height: 360,
+    xaxis: { title: { text: "percentage points; an interval that misses 0 is a clear effect" }, zeroline: true,
+      zerolinecolor: style("--ink"), zerolinewidth: 1 },
+    yaxis: { tickvals: names.map((_, j) => j), ticktext: names.map((name) => (target.clientWidth < 560 ? name : EFFECTS[name] ?? plain(name))),
+      range: [names.length - 0.5, -0.5], zeroline: false },
+  }), config);
+}
+
+function drawLosses(target) {
+  const base = layout();
+  const more = {};
+  const trained = runs.filter((run) => run.loss.length);
+  const traces = trained.map((run, i) => {
+    more[`xaxis${i ? i + 1 : ""}`] = { ...base.xaxis, title: { text: "epoch" } };
+    more[`yaxis${i ? i + 1 : ""}`] = { ...base.yaxis, title: { text: short(run.name, 26), font: { size: 12 } } };
+    return {
+      type: "scatter", mode: "lines", name: plain(run.name), y: run.loss, x: run.loss.map((_, epoch) => epoch),
+      xaxis: `x${i ? i + 1 : ""}`, yaxis: `y${i ? i + 1 : ""}`,
+      line: { color: RUN_COLOURS[runs.indexOf(run) % RUN_COLOURS.length], width: 1.5 },
+      hovertemplate: "epoch %{x}: %{y:.4g}<extra></extra>",
+    };
+  });
+  const columns = target.clientWidth < 640 ? 1 : Math.min(2, trained.length);
+  const rows = Math.ceil(trained.length / columns);
+  Plotly.react(target, traces, layout({
+    height: 70 + 220 * rows, showlegend: false, grid: { rows, columns, pattern: "independent", xgap: 0.14, ygap: 0.3 }, ...more,
+  }), config);
+}
+
+function drawShares(run) {
+  return (target) => {
+    const labellings = run.labellings;
+    const n = labellings[0].sizes.length;
+    const base = layout();
+    const traces = [];
+    for (let k = 0; k < n; k += 1) {
+      for (const [side, title] of [["", "of all nodes"], ["2", "of the selected rows"]]) {
+        const share = labellings.map((entry) => {
+          const values = side ? entry.drawn : entry.sizes;
+          // Pseudo-classes have no names that last: they are compared by rank, the largest first.
+          const order = entry.sizes.map((_, j) => j).sort((a, b) => entry.sizes[b] - entry.sizes[a]);
+          return (100 * values[order[k]]) / values.reduce((a, b) => a + b, 0);
+        });
+        traces.push({
+          type: "bar", x: labellings.map((_, i) => i + 1), y: share, xaxis: `x${side}`, yaxis: `y${side}`,
+          marker: { color: classColour(k) }, showlegend: false,
+          hovertemplate: `labelling %{x}, pseudo-class ${k + 1}: %{y:.1f} % ${title}<extra></extra>`,
+        });
+      }
+    }
+    const narrow = target.clientWidth < 640;
+    const axes = (title) => [
+      { ...base.xaxis, title: { text: "labelling" }, dtick: 1 },
+      { ...base.yaxis, title: { text: title, font: { size: 12 } }, range: [0, 100] },
+    ];
+    const [x1, y1] = axes("share of all nodes, %");
+    const [x2, y2] = axes("share of the selected rows, %");
+    Plotly.react(target, traces, layout({
+      height: narrow ? 560 : 320, barmode: "stack",
+      grid: { rows: narrow ? 2 : 1, columns: narrow ? 1 : 2, pattern: "independent", xgap: 0.14, ygap: 0.3 },
+      xaxis: x1, yaxis: y1, xaxis2: x2, yaxis2: y2,
+    }), config);
+  };
+}

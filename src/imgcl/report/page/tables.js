@@ -1,0 +1,97 @@
+// Tables and the words around them.
+const METRICS = { accuracy: "accuracy", head: "head", middle: "middle", tail: "tail", macro_f1: "macro-F1", g_mean: "G-mean" };
+
+function cell(estimate) {
+  const children = [percent(estimate.mean)];
+  if (estimate.sd !== null) children.push(element("span", { class: "deviation" }, ` ± ${percent(estimate.sd)}`));
+  return children;
+}
+
+function fillResults() {
+  const table = find("results");
+  const rows = runs.flatMap((run) => Object.entries(run.results).map(([classifier, entry]) => ({ run, classifier, entry })));
+  // Bold is what the interval of the best does not tell from it: a tenth of a point is no victory.
+  const least = Object.fromEntries(Object.keys(METRICS).map((metric) => {
+    const best = rows.map((row) => row.entry.metrics[metric]).reduce((a, b) => ((b.mean ?? -1) > (a.mean ?? -1) ? b : a));
+    return [metric, best.ci95 === null ? best.mean : best.ci95[0]];
+  }));
+  table.replaceChildren(
+    element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "pre-training"), element("th", { scope: "col", class: "left" }, "classifier"),
+      ...Object.values(METRICS).map((title) => element("th", { scope: "col" }, title)))),
+    element("tbody", {}, ...rows.map(({ run, classifier, entry }) =>
+      element("tr", {}, element("th", { scope: "row" }, run.name + (run.seeds > 1 ? ` (${run.seeds} seeds)` : "")), element("td", { class: "left" }, classifier),
+        ...Object.keys(METRICS).map((metric) => {
+          const found = entry.metrics[metric];
+          return element("td", { class: found.mean !== null && rows.length > 1 && found.mean >= least[metric] ? "best" : null }, ...cell(found));
+        })))),
+  );
+  const { splits, notes } = content.protocol;
+  find("results-note").textContent =
+    `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}; bold: the best of a column, and what lies in its 95 % interval. Head, middle and tail: mean recall of the common, ` +
+    `medium and rare classes. In sentences, [ ] is a 95 % interval of a difference in percentage points. ${notes.join(" ")}`;
+}
+
+function fillPerClassTable() {
+  const shown = runs.filter((run) => run.results[state.classifier]);
+  find("per-class-table").replaceChildren(
+    element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "class"), element("th", { scope: "col" }, "nodes"),
+      ...shown.flatMap((run) => ["recall", "precision"].map((metric) => element("th", { scope: "col" }, `${run.name}: ${metric}`))))),
+    element("tbody", {}, ...bySize.map((k) => element("tr", {}, element("th", { scope: "row" }, classes[k].name), element("td", {}, count(classes[k].size)),
+      ...shown.flatMap((run) => ["recall", "precision"].map((metric) => element("td", {}, ...cell(run.results[state.classifier][metric][k]))))))),
+  );
+}
+
+function fillLead() {
+  const { name, nodes: n, edges } = content.graph;
+  find("title").textContent = name;
+  const facts = [`${count(n)} nodes`];
+  if (edges !== null) facts.push(`${count(edges)} edges`);
+  if (classes.length) facts.push(`${classes.length} classes`);
+  find("facts").textContent = `${facts.join(" · ")} · compared: ${runs.map((run) => run.name).join(", ")}`;
+  const lead = find("lead");
+  if (!classes.length) {
+    lead.append(element("p", {}, "The graph has no labels, so there is nothing to score: the map, the training and the settings are below."));
+    return;
+  }
+  const taught = classes.map((entry) => entry.train);
+  lead.append(
+    element("p", {}, "Contrastive pre-training gave every node an embedding without looking at labels. A linear classifier then learned from " +
+      `${count(taught.reduce((a, b) => a + b, 0))} labels, ${count(Math.max(...taught))} of the most common class and only ${count(Math.min(...taught))} of the rarest, ` +
+      "and was tested on equally many nodes of every class."),
+    element("p", {}, "Two things can be balanced so that rare classes are not forgotten: the pre-training (ImGCL selects rows evenly over pseudo-classes) and the classifier " +
+      "(pbs: progressively balanced sampling of its labels; plain: no balancing)."),
+  );
+  if (content.conclusion) {
+    find("conclusion").textContent = content.conclusion;
+    find("conclusion").hidden = false;
+  }
+}
+
+function fillNotes() {
+  const { nodes: n } = content.graph;
+  const sample = content.shown < n ? `A random ${count(content.shown)} of ${count(n)} nodes. ` : "";
+  const names = { tsne: "t-SNE: neighbours are alike, distances between far groups mean little", pca: "the first two principal components", umap: "UMAP: neighbours are alike" };
+  const compare = runs.length > 1 ? " A ring shows the same node in both maps." : "";
+  find("map-note").textContent = `${sample}Every point is a node (${names[content.map] ?? content.map}). Point at one for its facts, drag to move, zoom with the buttons, double-click to reset.${compare}`;
+  if (!classes.length) return;
+  const sizes = classes.map((entry) => entry.size);
+  find("classes-note").textContent =
+    `The largest class has ${(Math.max(...sizes) / Math.max(1, Math.min(...sizes))).toFixed(1)} times as many nodes as the smallest. A third of the classes is called head (common), ` +
+    "a third tail (rare), the rest middle.";
+  if (content.effects) {
+    const [low, high] = content.effects.classifiers;
+    const [without, balanced] = content.effects.runs.map((i) => runs[i].name);
+    find("effects-note").textContent =
+      `Both changes, one at a time: pre-training with ImGCL (${balanced}) instead of without (${without}), and the classifier ${high} instead of ${low}. ` +
+      "Differences on the same splits, with 95 % intervals.";
+  }
+}
+
+function fillSettings() {
+  const show = (value) => (value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
+  find("settings-tables").append(...runs.map((run, i) =>
+    element("details", { open: i === 0 && runs.length === 1 }, element("summary", {}, run.name),
+      element("div", { class: "columns" }, ...Object.entries(run.settings).map(([section, values]) =>
+        element("div", {}, element("h3", {}, section), element("dl", {}, ...Object.entries(values).flatMap(([name, value]) =>
+          [element("dt", {}, name), element("dd", {}, show(value))]))))))));
+}

@@ -1,0 +1,52 @@
+"""The class that each classifier gives to every node, trained on the labels of one split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from imgcl.evaluate.labels import Labels, check_embedding, normalise_rows
+from imgcl.evaluate.names import resolve_classifiers, resolve_probe
+from imgcl.evaluate.tasks import Bench, Task
+from imgcl.imbalance import Split
+
+
+class Prediction(NamedTuple):
+    """Class number and its probability, for every node."""
+
+    classes: NDArray[np.int64]
+    confidence: NDArray[np.float32]
+
+
+def node_predictions(
+    Z: ArrayLike, labels: Labels, split: Split, classifiers: Sequence[str], probe: str = "batched"
+) -> dict[str, Prediction]:
+    """Train on the split's few labels, as the evaluation does, and classify the whole graph.
+
+    Args:
+        Z: embeddings (N, d).
+        labels: of the nodes.
+        split: its training nodes teach, its validation nodes choose the setting.
+        classifiers: names of ``imgcl.evaluate.CLASSIFIERS``.
+        probe: as in :func:`imgcl.evaluate.evaluate`.
+
+    Example:
+        >>> from imgcl.evaluate.labels import encode_labels
+        >>> Z = np.repeat(np.eye(2), 3, axis=0)
+        >>> labels = encode_labels([0, 0, 0, 1, 1, 1])
+        >>> node_predictions(Z, labels, Split([0, 3], [1, 4], [2, 5]), ["plain"])["plain"].classes.tolist()
+        [0, 0, 0, 1, 1, 1]
+    """
+    x = torch.from_numpy(normalise_rows(check_embedding(Z, len(labels.codes))))
+    codes = torch.from_numpy(labels.codes)
+    train, val = np.array(split.train), np.array(split.val)  # splits are read-only, torch wants writable
+    bench = Bench([Task(x[train], codes[train], x[val], codes[val], labels.n_classes)], resolve_probe(probe))
+    found = {}
+    for name, classify in resolve_classifiers(list(classifiers)).items():
+        confidence, winner = torch.softmax(classify(bench)[0].logits(x), dim=1).max(dim=1)
+        found[name] = Prediction(winner.numpy().astype(np.int64), confidence.numpy().astype(np.float32))
+    return found

@@ -1,0 +1,126 @@
+"""What the page is given is what the evaluation found."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from imgcl.errors import InputError
+from imgcl.evaluate import attribution, combine, evaluate
+from imgcl.imbalance import Split
+from imgcl.report import build_content
+from report_samples import make_content, make_nodes, make_runs
+
+
+@pytest.fixture(scope="module")
+def content() -> dict[str, Any]:
+    return make_content()
+
+
+def decode(stored: dict[str, str]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(stored["data"]), dtype=np.dtype(stored["type"]).newbyteorder("<"))
+
+
+def test_metrics_and_effects_are_those_of_the_evaluation(content: dict[str, Any]) -> None:
+    nodes = make_nodes()
+    results = [
+        combine([evaluate(Z, nodes.labels, "exp:4", ("plain", "pbs"), splits=3, ceiling=0) for Z in run.embeddings])
+        for run in make_runs()
+    ]
+    for entry, result in zip(content["runs"], results, strict=True):
+        found = entry["results"]["pbs"]
+        assert found["metrics"]["tail"]["mean"] == pytest.approx(result["pbs", "tail"].mean, abs=1e-5)
+        assert found["confusion"] == result.of("pbs").confusion.sum(axis=0).tolist()
+        assert len(found["recall"]) == 3
+    effects = attribution(*results, metrics=("tail",))
+    assert content["effects"]["rows"]["both"]["tail"]["mean"] == pytest.approx(effects["both", "tail"].mean, abs=1e-5)
+    assert content["effects"]["runs"] == [0, 1]
+    assert content["conclusion"].startswith("Recall of the rare classes")
+
+
+def test_arrays_survive_their_encoding(content: dict[str, Any]) -> None:
+    nodes = make_nodes()
+    assert decode(content["nodes"]["class"]).tolist() == nodes.labels.tolist()
+    assert decode(content["nodes"]["degree"]).tolist() == list(range(110))
+    rank = decode(content["nodes"]["centrality"])
+    np.testing.assert_allclose(rank, np.arange(1, 111) / 110, rtol=1e-6)
+    for entry in content["runs"]:
+        x = decode(entry["x"]) / 32767
+        assert x.shape == (110,)
+        assert 0.5 < np.abs(x).max() <= 1
+        predicted = decode(entry["predicted"]["pbs"])
+        assert (predicted == nodes.labels).mean() > 0.6
+
+
+def test_classes_have_their_sizes_training_labels_and_groups(content: dict[str, Any]) -> None:
+    assert [(c["name"], c["size"], c["group"]) for c in content["classes"]] == [
+        ("tea", 60, "head"),
+        ("salt", 30, "middle"),
+        ("pepper", 20, "tail"),
+    ]
+    assert sum(c["train"] for c in content["classes"]) == 11  # a tenth of 110
+    roles = decode(content["nodes"]["role"])
+    assert (roles == 1).sum() == 11
+
+
+def test_it_is_json_and_the_same_twice(content: dict[str, Any]) -> None:
+    assert json.dumps(content, allow_nan=False) == json.dumps(make_content(), allow_nan=False)
+
+
+def test_without_labels_there_are_maps_but_no_scores() -> None:
+    found = make_content(replace(make_nodes(), labels=None))
+    assert found["classes"] == []
+    assert found["effects"] is None
+    assert all(entry["results"] == {} and entry["x"] for entry in found["runs"])
+
+
+def test_without_the_graph_degree_and_centrality_are_missing() -> None:
+    found = make_content(replace(make_nodes(), degree=None, centrality=None, n_edges=None))
+    assert found["nodes"]["degree"] is None
+    assert found["nodes"]["centrality"] is None
+
+
+def test_many_nodes_are_sampled() -> None:
+    names = [f"n{i}" for i in range(110)]
+    found = make_content(make_nodes(node_names=names), points=40)
+    ids = decode(found["nodes"]["id"])
+    assert found["shown"] == len(ids) == len(set(ids.tolist())) == 40
+    assert found["nodes"]["name"] == [f"n{i}" for i in ids]
+    assert len(decode(found["runs"][1]["pseudo"])) == 40
+    assert sum(c["size"] for c in found["classes"]) == 110  # sizes are of the whole graph
+
+
+def test_one_run_or_one_classifier_has_no_attribution() -> None:
+    alone = build_content(make_runs()[:1], make_nodes(), imbalance="exp:4", splits=2, projection="pca")
+    assert alone["effects"] is None
+    assert make_content(classifiers=("plain",))["effects"] is None
+
+
+def test_an_unequal_number_of_seeds_has_no_attribution() -> None:
+    first, second = make_runs()
+    runs = [first, replace(second, embeddings=second.embeddings[:1])]
+    assert build_content(runs, make_nodes(), imbalance="exp:4", splits=2, projection="pca")["effects"] is None
+
+
+def test_a_fixed_split_is_the_one_that_is_evaluated_and_must_be_shared() -> None:
+    train, val = np.arange(0, 110, 11), np.arange(1, 110, 11)
+    split = Split(train, val, np.setdiff1d(np.arange(110), np.concatenate([train, val])))
+    fixed = [replace(run, split=split, embeddings=run.embeddings[:1]) for run in make_runs()]
+    found = build_content(fixed, make_nodes(), projection="pca")
+    assert (decode(found["nodes"]["role"]) == 1).nonzero()[0].tolist() == train.tolist()
+    assert found["protocol"]["splits"] == 1
+    other = Split(val, train, split.test)
+    with pytest.raises(InputError, match="different splits"):
+        build_content([fixed[0], replace(fixed[1], split=other)], make_nodes(), projection="pca")
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(InputError, match="at least one run"):
+        build_content([], make_nodes())
+    with pytest.raises(InputError, match="has 110 embeddings but the graph has 3 nodes"):
+        build_content(make_runs(), replace(make_nodes(), n_nodes=3))
