@@ -1,0 +1,238 @@
+"""``imgcl study``: the paper's tables and figures, and studies of the user's own."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from imgcl.cli.console import err, out
+from imgcl.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from imgcl.studies import Results, Store, Study
+
+ACTIONS = ("run", "status", "render")
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def study(
+    name: Annotated[str, typer.Argument(help="A study, or one of: run FILE, status [STUDY], render STUDY.")],
+    target: Annotated[str | None, typer.Argument(help="TOML file of `run`, study of `status` or `render`.")] = None,
+    out_dir: Annotated[
+        Path | None, typer.Option("--out", help="Write Markdown, CSV, LaTeX and figures into this directory.")
+    ] = None,
+    root: Annotated[Path, typer.Option(help="Directory of all studies: journals and computed cells.")] = Path(
+        "studies"
+    ),
+    only: Annotated[list[str] | None, typer.Option(help="Part of the grid, key=value,key=value; repeatable.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Pre-trainings of each kind.")] = None,
+    splits: Annotated[int | None, typer.Option(min=1, help="Number of splits.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Settings of the methods: fast or paper.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Another setting, key=value; repeatable.")] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option("--dataset", help="Other graphs than the study's; repeatable.")
+    ] = None,
+    budget: Annotated[str | None, typer.Option(help="Stop after this time, for example 30m or 4h.")] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Compute failed cells again.")] = False,
+    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
+    workers: Annotated[int | None, typer.Option(help="Cells at the same time (default: one per core).")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads of each (default: cores / workers).")] = None,
+    address: Annotated[
+        str | None, typer.Option(help="Address of a Ray cluster (default: one is started here).")
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+) -> None:
+    """Run a study and print it; what was computed before is not computed again.
+
+    Studies: main, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory, long-tail.
+
+    Examples:
+      imgcl study main --only dataset=amazon-photo,method=gbt --seeds 1 --splits 5
+      imgcl study main --budget 4h --out results
+      imgcl study run my-study.toml --engine ray
+      imgcl study status
+      imgcl study render main --out results
+    """
+    from imgcl.studies import Graphs, Store, resolve_study, run_study
+    from imgcl.studies import only as filtered
+    from imgcl.studies.engines import Settings
+    from imgcl.studies.grid import only_datasets
+
+    store = Store(root)
+    if name == "status":
+        _status(store, target)
+        return
+    if name == "render":
+        if target is None:
+            raise InputError("render what? For example: imgcl study render main --out results")
+        _show(store, target, out_dir)
+        return
+    chosen, shown = _own(target) if name == "run" else (resolve_study(name), name)
+    if name != "run" and target is not None:
+        raise InputError(f"imgcl study {name} takes no {target!r}: options only")
+    spec, options = _changed(chosen, seeds, splits, preset, settings or [], datasets or [], only or [])
+    deadline = None if budget is None else time.monotonic() + parse_time(budget)
+    graphs = Graphs({}) if spec.name == "theory" else Graphs.load(only_datasets(spec, only or []).datasets, data_dir)
+    points = filtered(chosen.points(spec, graphs), only or [])
+    with _progress(spec.name, quiet=quiet) as on_progress:
+        try:
+            done = run_study(
+                spec.name,
+                points,
+                store,
+                command=shlex.join(["imgcl", "study", *shown.split(), *options]),
+                engine=engine,
+                settings=Settings(workers, threads, None if data_dir is None else str(data_dir), deadline, address),
+                missing=graphs.missing,
+                retry_failed=retry_failed,
+                on_progress=on_progress,
+            )
+        except KeyboardInterrupt:
+            err.print(f"stopped; the same command continues (imgcl study status {spec.name})", highlight=False)
+            raise typer.Exit(130) from None
+    err.print(f"{done.computed} cells computed, {done.finished} of {done.total} done", highlight=False)
+    _show(store, spec.name, out_dir)
+    if done.failed or done.blocked:
+        err.print(f"{done.failed} cells failed: see `imgcl study status {spec.name}`", highlight=False)
+        raise typer.Exit(1)
+
+
+def parse_time(text: str) -> float:
+    """Seconds of ``90``, ``30m``, ``1h30m``.
+
+    Example:
+        >>> parse_time("1h30m"), parse_time("45")
+        (5400.0, 45.0)
+    """
+    seconds, number = 0.0, ""
+    for character in text.strip().lower():
+        if character in UNITS and number:
+            seconds, number = seconds + float(number) * UNITS[character], ""
+        elif character.isdigit() or (character == "." and "." not in number):
+            number += character
+        else:
+            raise InputError(f"--budget {text}: write a time such as 90s, 30m, 4h or 1h30m")
+    return seconds + float(number or 0)
+
+
+def _own(file: str | None) -> tuple[Study, str]:
+    from imgcl.studies import STUDIES, Study, custom, read_spec
+
+    if file is None:
+        raise InputError("run what? For example: imgcl study run my-study.toml")
+    spec = read_spec(file)
+    if spec.name in STUDIES or spec.name in (*ACTIONS, "cells"):
+        raise InputError(f"{file}: the name {spec.name!r} is taken: give the study another name")
+    return Study(spec, custom.report), f"run {Path(file).name}"
+
+
+def _changed(
+    chosen: Study,
+    seeds: int | None,
+    splits: int | None,
+    preset: str | None,
+    settings: list[str],
+    datasets: list[str],
+    only: list[str],
+) -> tuple[Any, list[str]]:
+    """The grid with the user's changes, and the options that say them."""
+    from imgcl.cli.console import key_values
+    from imgcl.studies import StudySpec
+    from imgcl.train.settings import validated
+
+    changes: dict[str, Any] = {"seeds": seeds, "splits": splits, "preset": preset}
+    changes = {key: value for key, value in changes.items() if value is not None}
+    options = [text for key, value in changes.items() for text in (f"--{key}", str(value))]
+    if settings:
+        changes["settings"] = {**chosen.spec.settings, **key_values(settings)}
+        options += [text for pair in settings for text in ("--set", pair)]
+    if datasets:
+        changes["datasets"] = tuple(datasets)
+        options += [text for name in datasets for text in ("--dataset", Path(name).name)]
+    options += [text for condition in only for text in ("--only", condition)]
+    return validated(StudySpec, {**chosen.spec.model_dump(), **changes}).checked(), options
+
+
+def _show(store: Store, name: str, out_dir: Path | None) -> None:
+    from imgcl.studies import Results, make_report, to_text, write_report
+
+    results = Results(name, store.journal(name))
+    report = make_report(results)
+    out.print(to_text(report, results), highlight=False, markup=False, soft_wrap=True)
+    if out_dir is not None:
+        for path in write_report(report, results, out_dir):
+            err.print(f"[green]written[/green]: {path}", highlight=False, soft_wrap=True)
+
+
+def _status(store: Store, name: str | None) -> None:
+    from imgcl.studies import Results
+
+    names = [name] if name is not None else store.studies()
+    if not names:
+        raise InputError(f"no study has been run in {store.root}: start one, for example imgcl study theory")
+    for each in names:
+        results = Results(each, store.journal(each))
+        counts = results.counts()
+        out.print(
+            f"{each}: {counts['done']} done, {counts['failed']} failed, {counts['open']} open, "
+            f"{results.facts()['compute time']} of computing",
+            highlight=False,
+            soft_wrap=True,
+        )
+        if name is not None:
+            _explain(results)
+
+
+def _explain(results: Results) -> None:
+    for line in results.failures():
+        labels = " ".join(f"{key}={value}" for key, value in line["labels"].items())
+        text = f"failed {line['kind']} ({labels}): {line['error']}: {line['message']}"
+        out.print(text, highlight=False, markup=False, soft_wrap=True)
+    for dataset, why in results.missing.items():
+        out.print(f"{dataset}: {why}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _progress(title: str, *, quiet: bool) -> Iterator[Callable[..., None]]:
+    """A bar over cells with the time left; a line for each failure."""
+    from imgcl.studies.results import duration
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[state]}"),
+    )
+    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task(title, total=None, state="")
+
+        def show(progress: Any, cell: Any, record: dict[str, Any] | None) -> None:
+            state = "" if progress.left is None else f"{duration(progress.left)} left"
+            if progress.failed:
+                state += f", {progress.failed} failed"
+            done = progress.finished + progress.failed + progress.blocked
+            bar.update(task, total=progress.total, completed=done, state=state)
+            if record is not None and record["status"] == "failed":
+                err.print(
+                    f"failed {cell.kind}: {record['error']}: {record['message']}",
+                    highlight=False,
+                    markup=False,
+                    soft_wrap=True,
+                )
+            elif record is not None and not err.is_terminal and not quiet:
+                err.print(
+                    f"{progress.finished}/{progress.total} {cell.kind} {record['seconds']:.1f} s {state}",
+                    highlight=False,
+                )
+
+        yield show

@@ -1,0 +1,22 @@
+"""Where cells are computed: on this machine's cores, or on a Ray cluster."""
+
+from __future__ import annotations
+
+from imgcl.errors import InputError
+from imgcl.studies.engines.base import Engine, Settings
+
+
+def resolve_engine(name: str) -> Engine:
+    """The engine of that name."""
+    if name == "local":
+        from imgcl.studies.engines.local import run_local
+
+        return run_local
+    if name == "ray":
+        from imgcl.studies.engines.ray import run_ray
+
+        return run_ray
+    raise InputError(f"engine {name!r} is not known: choose local or ray")
+
+
+__all__ = ["Engine", "Settings", "resolve_engine"]

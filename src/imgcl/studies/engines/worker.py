@@ -1,0 +1,87 @@
+"""A worker process of the local engine: takes cells from a pipe, computes them, sends records back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from multiprocessing import connection, parent_process
+from multiprocessing.connection import Connection
+from typing import Any
+
+from imgcl.graph import Graph
+from imgcl.studies.cells import BaselineCell, Cell, PretrainCell
+from imgcl.studies.compute import Embedded, compute, failure, timed
+from imgcl.studies.locks import locked
+from imgcl.studies.store import Store
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> None:
+    """Compute cells until the pipe says ``None`` or closes."""
+    import torch
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
+    _end_with_parent()
+    torch.set_num_threads(threads)
+    worker = Worker(Store(root), data_dir)
+    while True:
+        try:
+            cell = pipe.recv()
+        except EOFError:
+            return
+        if cell is None:
+            return
+        pipe.send(worker.work(cell))
+
+
+class Worker:
+    """Computes cells one after the other; keeps the last graph."""
+
+    def __init__(self, store: Store, data_dir: str | None) -> None:
+        self.store, self.data_dir = store, data_dir
+        self._graph: tuple[str, Graph] | None = None
+
+    def work(self, cell: Cell) -> dict[str, Any]:
+        """The record of a cell: computed, found, or of its failure."""
+        start = time.monotonic()
+        directory = self.store.directory(cell)
+        with locked(self.store.lock(cell)):  # another study may be at the same cell
+            found = self.store.record(cell)
+            if found is not None and (not isinstance(cell, PretrainCell) or self.store.has_embedding(cell)):
+                return found
+            try:
+                record = timed(lambda: compute(cell, lambda: self._load(cell), lambda: self._embedded(cell), directory))
+            except Exception as error:
+                shutil.rmtree(directory, ignore_errors=True)  # nothing half-done is left for the next try
+                return failure(error, time.monotonic() - start)
+            self.store.finish(cell, record)
+            return record
+
+    def _load(self, cell: Cell) -> Graph:
+        from imgcl.data import load_graph
+
+        assert isinstance(cell, PretrainCell | BaselineCell)
+        if self._graph is None or self._graph[0] != cell.graph.fingerprint:
+            self._graph = (cell.graph.fingerprint, load_graph(cell.graph.source, data_dir=self.data_dir))
+        return self._graph[1]
+
+    def _embedded(self, cell: Cell) -> Embedded:
+        assert cell.needs is not None
+        return Embedded.of(self.store.run(cell.needs))
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed ends at once: a restarted study must find the cell free."""
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

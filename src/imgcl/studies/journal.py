@@ -1,0 +1,82 @@
+"""The journal of a study: one JSON line per cell, appended and synced; a torn last line costs that line only.
+
+Lines are of two types. ``plan`` says which points of the grid were asked for, which cells they are, and with what
+(command, versions); ``cell`` is the result of a cell, or the error that it ended with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from imgcl.errors import RunError
+from imgcl.studies.locks import locked
+
+Line = dict[str, Any]
+JOURNAL = "journal.jsonl"
+
+
+class Journal:
+    """An append-only file of JSON lines.
+
+    Args:
+        path: of the file; it need not exist yet.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     journal = Journal(f"{folder}/journal.jsonl")
+        ...     journal.append({"type": "cell", "key": "a", "status": "done"})
+        ...     len(journal.lines())
+        1
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def append(self, line: Line) -> None:
+        """Add a line and wait until it is on the disk."""
+        text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(self.path.with_name(f".{self.path.name}.lock")), open(self.path, "ab+") as file:
+            _cut_torn_line(file)
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def lines(self) -> list[Line]:
+        """All complete lines."""
+        return list(self._read())
+
+    def _read(self) -> Iterator[Line]:
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return
+        whole, _, _torn = content.rpartition(b"\n")
+        for number, raw in enumerate(whole.splitlines(), start=1):
+            try:
+                line = json.loads(raw)
+            except ValueError as error:
+                raise RunError(f"{self.path}: line {number} is damaged ({error}); remove that line to go on") from None
+            yield line
+
+
+def _cut_torn_line(file: Any) -> None:
+    """Remove what a crash left of a line that was being written."""
+    end = file.seek(0, os.SEEK_END)
+    position = end
+    while position > 0:
+        start = max(0, position - 65536)
+        file.seek(start)
+        newline = file.read(position - start).rfind(b"\n")
+        if newline >= 0:
+            position = start + newline + 1
+            break
+        position = start
+    if position != end:
+        file.truncate(position)
+    file.seek(0, os.SEEK_END)

@@ -1,0 +1,77 @@
+"""Evaluation results as small JSON: the confusion matrices, from which every figure follows, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from imgcl.evaluate import EvaluationResult, Groups, Scores
+
+
+def rounded(value: Any, digits: int) -> Any:
+    """The same nested lists with floats rounded; not-a-number becomes ``None``."""
+    if isinstance(value, float):
+        return None if np.isnan(value) else round(value, digits)
+    if isinstance(value, Mapping):
+        return {key: rounded(item, digits) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(item, digits) for item in value]
+    return value
+
+
+def pack_result(result: EvaluationResult) -> dict[str, Any]:
+    """A result as plain values; :func:`unpack_result` reads it back.
+
+    Example:
+        >>> import numpy as np
+        >>> from imgcl.evaluate import evaluate
+        >>> y = np.repeat([0, 1, 2], 60)
+        >>> result = evaluate(np.eye(3)[y], y, imbalance="exp:5", classifier="plain", splits=2)
+        >>> unpack_result(pack_result(result))["plain", "accuracy"].mean
+        1.0
+    """
+    return {
+        "class_names": list(result.class_names),
+        "groups": {name: list(classes) for name, classes in result.groups},
+        "protocol": {key: str(value) for key, value in result.protocol.items()},
+        "notes": list(result.notes),
+        "scores": {name: _pack_scores(scores) for name, scores in result.scores.items()},
+        "ceiling": None if result.ceiling is None else _pack_scores(result.ceiling),
+    }
+
+
+def unpack_result(packed: Mapping[str, Any]) -> EvaluationResult:
+    """The result that :func:`pack_result` packed."""
+    groups = packed["groups"]
+    return EvaluationResult(
+        scores={name: _unpack_scores(scores) for name, scores in packed["scores"].items()},
+        class_names=tuple(packed["class_names"]),
+        groups=Groups(tuple(groups["head"]), tuple(groups["middle"]), tuple(groups["tail"])),
+        protocol=packed["protocol"],
+        ceiling=None if packed["ceiling"] is None else _unpack_scores(packed["ceiling"]),
+        notes=tuple(packed["notes"]),
+    )
+
+
+def _pack_scores(scores: Scores) -> dict[str, Any]:
+    cells, n_classes, _ = scores.confusion.shape
+    return {
+        "confusion": scores.confusion.reshape(cells, n_classes**2).tolist(),
+        "ece": rounded(scores.ece.tolist(), 5),
+        "settings": [rounded(dict(setting), 8) for setting in scores.settings],
+    }
+
+
+def _unpack_scores(packed: Mapping[str, Any]) -> Scores:
+    flat = np.asarray(packed["confusion"], dtype=np.int64)
+    cells = len(flat)
+    n_classes = int(np.sqrt(flat.shape[1]))
+    return Scores(
+        confusion=flat.reshape(cells, n_classes, n_classes),
+        ece=np.asarray([np.nan if value is None else value for value in packed["ece"]], dtype=np.float64),
+        settings=tuple(packed["settings"]),
+        seeds=np.zeros(cells, dtype=np.int64),
+        splits=np.arange(cells, dtype=np.int64),
+    )

@@ -1,0 +1,74 @@
+"""The directory of all studies: results of cells by key, and one journal per study.
+
+``<root>/cells/<key>/`` holds a cell's record and, for a pre-training, its run directory; studies share them.
+``<root>/<study>/journal.jsonl`` is all that a study's tables and figures are made from.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from imgcl.files import write_text
+from imgcl.studies.cells import Cell, PretrainCell
+from imgcl.studies.journal import JOURNAL, Journal
+from imgcl.train import Run
+
+RECORD = "record.json"
+WEIGHTS = "checkpoint.safetensors"
+EMBEDDING = "embedding.npy"
+
+Record = dict[str, Any]
+
+
+class Store:
+    """Where studies keep what they computed.
+
+    Args:
+        root: the directory.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+
+    def journal(self, study: str) -> Journal:
+        """The journal of a study."""
+        return Journal(self.root / study / JOURNAL)
+
+    def studies(self) -> list[str]:
+        """Names of the studies that have a journal."""
+        return sorted(path.parent.name for path in self.root.glob(f"*/{JOURNAL}"))
+
+    def directory(self, cell: Cell) -> Path:
+        """The directory of a cell."""
+        return self.root / "cells" / cell.key
+
+    def run(self, cell: PretrainCell) -> Run:
+        """The run directory of a pre-training."""
+        return Run(self.directory(cell))
+
+    def lock(self, cell: Cell) -> Path:
+        """The file that whoever computes the cell holds a lock on."""
+        return self.directory(cell) / ".lock"
+
+    def record(self, cell: Cell) -> Record | None:
+        """The record of a finished cell."""
+        try:
+            record: Record = json.loads((self.directory(cell) / RECORD).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        return record
+
+    def finish(self, cell: Cell, record: Record) -> None:
+        """Keep the record: the cell is finished. Of a pre-training the embedding is kept, not the weights."""
+        write_text(self.directory(cell) / RECORD, json.dumps(record, separators=(",", ":"), ensure_ascii=False))
+        (self.directory(cell) / WEIGHTS).unlink(missing_ok=True)
+
+    def has_embedding(self, cell: PretrainCell) -> bool:
+        """Whether evaluations can start from this pre-training."""
+        return (self.directory(cell) / EMBEDDING).exists() and (self.directory(cell) / RECORD).exists()
+
+    def drop_embedding(self, cell: PretrainCell) -> None:
+        """Free the space of an embedding that nothing will read again."""
+        (self.directory(cell) / EMBEDDING).unlink(missing_ok=True)

@@ -1,0 +1,119 @@
+"""From a declaration to cells."""
+
+import pytest
+
+from imgcl.errors import DataNotFoundError, InputError
+from imgcl.studies import STUDIES, Graphs, only, read_spec
+from imgcl.studies.cells import GraphRef
+from imgcl.studies.grid import StudySpec, expand, only_datasets
+
+
+@pytest.fixture
+def graphs():
+    refs = [GraphRef(source=name, name=name, fingerprint=name, n_classes=5) for name in ("one", "two")]
+    return Graphs({ref.name: (ref, None) for ref in refs})
+
+
+SPEC = StudySpec(name="own", datasets=("one", "two"), methods=("gbt", "grace"), baselines=("features",), seeds=3)
+
+
+def test_every_combination_is_a_point(graphs):
+    points = expand(SPEC, graphs)
+    # 2 graphs x 2 methods x 2 balance settings x 3 seeds, and 2 graphs x 1 baseline with one seed
+    assert len(points) == 2 * 2 * 2 * 3 + 2
+    assert len({point.cell.key for point in points}) == len(points)
+    assert {point.labels["seed"] for point in points[: len(points) // 3]} == {0}
+
+
+def test_a_scope_pretrains_for_every_split(graphs):
+    spec = SPEC.model_copy(update={"scope": "inductive", "splits": 4, "baselines": ()})
+    points = expand(spec, graphs)
+    assert len({point.cell.needs.key for point in points}) == len(points) == 2 * 2 * 2 * 3 * 4
+    assert all(point.cell.pretrain.config.scope.split == point.labels["split"] for point in points)
+    assert all(point.cell.pretrain.config.scope.imbalance == "exp:100" for point in points)
+
+
+def test_laws_share_their_pretraining(graphs):
+    points = expand(SPEC.model_copy(update={"imbalances": ("exp:10", "exp:50"), "baselines": ()}), graphs)
+    assert 2 * len({point.cell.needs.key for point in points}) == len(points)
+
+
+def test_only_keeps_what_fits(graphs):
+    points = expand(SPEC, graphs)
+    assert {p.labels["dataset"] for p in only(points, ["dataset=two"])} == {"two"}
+    assert len(only(points, ["dataset=two,method=gbt", "balance=imgcl"])) == 3
+    assert len(only(points, ["method=gbt,method=features"])) == 2 * 2 * 3 + 2
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [("dataset", "write key=value"), ("colour=red", "with a key of dataset"), ("method=sage", "gbt, grace, features")],
+)
+def test_only_says_what_is_wrong(graphs, condition, message):
+    with pytest.raises(InputError, match=message):
+        only(expand(SPEC, graphs), [condition])
+
+
+def test_data_sets_left_out_are_not_loaded():
+    spec = SPEC.model_copy(update={"datasets": ("digits", "data/mine.npz")})
+    assert only_datasets(spec, ["dataset=mine,method=gbt"]).datasets == ("data/mine.npz",)
+    assert only_datasets(spec, ["method=gbt"]).datasets == spec.datasets
+    with pytest.raises(InputError, match="this study has digits, mine"):
+        only_datasets(spec, ["dataset=dblp"])
+
+
+def test_a_study_of_ones_own(tmp_path):
+    (tmp_path / "mine.npz").touch()
+    file = tmp_path / "rare.toml"
+    file.write_text(
+        'datasets = ["mine.npz", "digits"]\nseeds = 1\n[balances]\nnone = "none"\ndegree = "centrality=degree"\n'
+    )
+    spec = read_spec(file)
+    assert spec.name == "rare"
+    assert spec.datasets == (str(tmp_path / "mine.npz"), "digits")
+    assert spec.balances == {"none": "none", "degree": "centrality=degree"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("datasets = 3", "setting datasets"),
+        ('datasets = ["digits"]\nmethod = "gbt"', "did you mean 'methods'"),
+        ('datasets = ["digits"]\nmethods = ["gbz"]', "gbz"),
+        ('datasets = ["digits"]\nclassifiers = ["best"]', "best"),
+        ("datasets = [", "is not TOML"),
+        ('datasets = ["digits"]\nname = "../up"', "setting name"),
+    ],
+)
+def test_a_wrong_file_is_explained(tmp_path, text, message):
+    file = tmp_path / "study.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_spec(file)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(DataNotFoundError, match="no study file"):
+        read_spec(tmp_path / "study.toml")
+
+
+def test_the_papers_studies_have_their_names():
+    names = "main methods baselines imbalance ablation sensitivity per-class distribution tsne theory long-tail"
+    assert list(STUDIES) == names.split()
+    for study in STUDIES.values():
+        study.spec.checked()
+        assert study.spec.name == "theory" or study.spec.datasets
+
+
+def test_the_figures_of_computers_start_from_cells_of_the_main_study():
+    ref = GraphRef(source="amazon-computers", name="amazon-computers", fingerprint="c", n_classes=10)
+    graphs = Graphs({ref.name: (ref, None)})
+    keys = {name: {p.cell.key for p in STUDIES[name].points(STUDIES[name].spec, graphs)} for name in STUDIES}
+    pretrained = {
+        name: {p.cell.needs.key for p in STUDIES[name].points(STUDIES[name].spec, graphs) if p.cell.needs}
+        for name in STUDIES
+    }
+    assert keys["per-class"] == keys["distribution"] < keys["main"]
+    assert keys["per-class"] == keys["ablation"] & keys["imbalance"] & keys["sensitivity"]
+    assert pretrained["tsne"] < pretrained["main"]
+    assert pretrained["imbalance"] == pretrained["per-class"]

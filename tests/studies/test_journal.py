@@ -1,0 +1,66 @@
+"""The journal: appended lines survive, a torn last line costs itself only."""
+
+import json
+import multiprocessing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imgcl.errors import RunError
+from imgcl.studies.journal import Journal
+
+
+def test_lines_come_back_in_order(tmp_path):
+    journal = Journal(tmp_path / "deep" / "journal.jsonl")
+    assert journal.lines() == []
+    for i in range(3):
+        journal.append({"key": str(i), "text": "ä\nb"})
+    assert [line["key"] for line in journal.lines()] == ["0", "1", "2"]
+    assert len(journal.path.read_bytes().splitlines()) == 3
+
+
+@given(cut=st.integers(min_value=1, max_value=200_000))
+def test_wherever_the_last_line_is_torn_the_others_stay_and_the_next_is_whole(tmp_path_factory, cut):
+    journal = Journal(tmp_path_factory.mktemp("journal") / "journal.jsonl")
+    journal.append({"key": "first"})
+    journal.append({"key": "torn", "filling": "x" * 150_000})
+    content = journal.path.read_bytes()
+    first = content.index(b"\n") + 1
+    journal.path.write_bytes(content[: max(first, len(content) - cut)])
+    assert [line["key"] for line in journal.lines()] == ["first"]
+    journal.append({"key": "next"})
+    assert [line["key"] for line in journal.lines()] == ["first", "next"]
+
+
+def test_a_journal_that_is_one_torn_line_begins_anew(tmp_path):
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.path.write_text('{"key": "to')
+    journal.append({"key": "a"})
+    assert journal.lines() == [{"key": "a"}]
+
+
+def test_damage_in_the_middle_is_said_with_its_line(tmp_path):
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.path.write_text('{"key": "a"}\nnonsense\n{"key": "b"}\n')
+    with pytest.raises(RunError, match="line 2 is damaged"):
+        journal.lines()
+
+
+def _append_many(path, name):
+    journal = Journal(path)
+    for i in range(50):
+        journal.append({"writer": name, "number": i, "filling": "y" * 5000})
+
+
+def test_two_writers_do_not_mix_their_lines(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    path = tmp_path / "journal.jsonl"
+    writers = [context.Process(target=_append_many, args=(path, name)) for name in "ab"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for name in "ab":
+        assert [line["number"] for line in lines if line["writer"] == name] == list(range(50))

@@ -1,0 +1,51 @@
+"""The local engine with real worker processes."""
+
+import os
+import signal
+import threading
+import time
+
+import psutil
+import pytest
+
+from imgcl.studies import Results, Store, run_study
+from imgcl.studies.engines.base import Settings
+from imgcl.studies.grid import expand
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(tiny_spec, digits, tmp_path):
+    points = expand(tiny_spec.model_copy(update={"seeds": 1, "settings": {"epochs": 30, "dim": 8}}), digits)
+    killed = []
+
+    def kill_one():
+        """The first worker that has written a run's config is in the middle of its cell."""
+        deadline = time.monotonic() + 300
+        while not list(tmp_path.glob("cells/*/config.json")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for child in psutil.Process().children():
+            if "spawn_main" in " ".join(child.cmdline()):
+                os.kill(child.pid, signal.SIGKILL)
+                killed.append(child.pid)
+                return
+
+    watcher = threading.Thread(target=kill_one)
+    watcher.start()
+    progress = run_study("tiny", points, Store(tmp_path), command="test", settings=Settings(workers=1, threads=1))
+    watcher.join()
+    assert killed
+    assert (progress.finished, progress.failed, progress.computed) == (4, 0, 4)
+    assert Results("tiny", Store(tmp_path).journal("tiny")).counts() == {"done": 4, "failed": 0, "open": 0}
+
+
+@pytest.mark.parametrize(
+    ("settings", "cores", "sizes"),
+    [
+        (Settings(), 2, (2, 1)),
+        (Settings(workers=1), 2, (1, 2)),
+        (Settings(threads=2), 2, (1, 2)),
+        (Settings(workers=3), 8, (3, 2)),
+        (Settings(threads=16), 8, (1, 16)),
+    ],
+)
+def test_threads_fill_the_cores_and_no_more(settings, cores, sizes):
+    assert settings.sizes(cores) == sizes

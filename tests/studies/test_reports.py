@@ -1,0 +1,60 @@
+"""Pages of methods and baselines from a finished study on the embedded graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from imgcl.imbalance import random_splits
+from imgcl.studies import Graphs, Results, Store, StudySpec, run_study
+from imgcl.studies.baselines import report as baselines_report
+from imgcl.studies.cells import ORDINARY, Protocol
+from imgcl.studies.compute import Embedded
+from imgcl.studies.grid import expand
+from imgcl.studies.methods import report as methods_report
+
+
+def test_ordinary_splits_stand_in_the_place_of_a_law() -> None:
+    labels = np.array([0, 1] * 50)
+    splits = Embedded(np.ones((100, 2), dtype=np.float32), labels).splits(
+        Protocol(imbalance=ORDINARY, splits=3, seed=5)
+    )
+    expected = random_splits(labels, splits=3, random_state=5)
+    assert [split.test.tolist() for split in splits] == [split.test.tolist() for split in expected]
+
+
+def finished(spec: StudySpec, digits: Graphs, folder: Path) -> Results:
+    store = Store(folder)
+    run_study(spec.name, expand(spec, digits), store, command="imgcl study")
+    return Results(spec.name, store.journal(spec.name))
+
+
+def test_methods_have_both_kinds_of_splits(digits: Graphs, tmp_path: Path) -> None:
+    spec = StudySpec(
+        name="pages",
+        datasets=("digits",),
+        imbalances=("exp:100", ORDINARY),
+        settings={"epochs": 2, "dim": 8},
+        seeds=1,
+        splits=2,
+    )
+    results = finished(spec, digits, tmp_path)
+    (table,) = methods_report(results).tables
+    rows = {row[0]: row for row in table.rows}
+    assert set(rows) == {"GBT", "GBT + ImGCL"}
+    evaluation = results.evaluation(dataset="digits", method="gbt", balance="none", imbalance=ORDINARY)
+    assert evaluation is not None
+    assert rows["GBT"][-2] == evaluation["plain", "accuracy"].percent()
+    assert len(rows["GBT"]) == len(table.header)
+
+
+def test_baselines_leave_out_what_they_do_not_know(digits: Graphs, tmp_path: Path) -> None:
+    spec = StudySpec(
+        name="pages", datasets=("digits",), methods=(), baselines=("features", "label-propagation"), seeds=1, splits=2
+    )
+    (table,) = baselines_report(finished(spec, digits, tmp_path)).tables
+    rows = {row[0]: dict(zip(table.header, row, strict=True)) for row in table.rows}
+    assert rows["label propagation"]["pbs"] == "-"
+    assert rows["label propagation"]["plain"] != "-"
+    assert "(" in rows["raw features"]["reweight"]
