@@ -17,7 +17,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     """A parser with the options every benchmark has."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    parser.add_argument("--repeats", type=int, default=7, help="timed repetitions of each side")
+    parser.add_argument("--repeats", type=int, default=5, help="timed repetitions of each side")
     return parser
 
 

@@ -1,6 +1,8 @@
-"""Run all benchmarks and write their table into docs/performance.md.
+"""Run benchmarks and write their lines into the table of docs/performance.md.
 
 IMGCL_DATA=<directory with the raw files> python benchmarks/report.py [NAME …]
+
+Without names all of them; with names the other lines stay as they are.
 """
 
 from __future__ import annotations
@@ -50,9 +52,12 @@ def shown(value: Any) -> str:
     )
 
 
-def table(results: dict[str, dict[str, Any]]) -> str:
+def table(results: dict[str, dict[str, Any]], earlier: list[list[str]]) -> str:
     header = ["benchmark", "ours, s", "reference, s", "ratio", "bar", "peak MB", "more"]
-    lines = [header, ["---"] * len(header), *(row for name, result in results.items() for row in rows(name, result))]
+    lines = [header, ["---"] * len(header)]
+    for name in BENCHMARKS:
+        measured = rows(name, results[name]) if name in results else []
+        lines += measured or [row for row in earlier if row[0].partition(":")[0] == name]
     versions = f"torch {torch.__version__}, Python {platform.python_version()}"
     machine = f"{platform.machine()}, {torch.get_num_threads()} threads, {versions}"
     return "\n".join([f"Measured on {machine}.", "", *("| " + " | ".join(line) + " |" for line in lines)])
@@ -60,11 +65,12 @@ def table(results: dict[str, dict[str, Any]]) -> str:
 
 def main() -> None:
     results = {name: run(name) for name in sys.argv[1:] or BENCHMARKS}
-    text = table(results)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    old, _, after = rest.partition(END)
+    earlier = [[cell.strip() for cell in line[1:-1].split("|")] for line in old.splitlines() if line[:1] == "|"]
+    text = table(results, earlier)
     print(text)
-    if not sys.argv[1:]:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        write_text(PAGE, f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
+    write_text(PAGE, f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 if __name__ == "__main__":
