@@ -7,7 +7,7 @@ FAST := not slow and not browser and not network and not distributed
 # One thread per test worker: two pools on two cores only get in each other's way.
 TEST_ENV := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=2
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale clean
 
 demo: $(STAMP)
 	$(BIN)/imgcl demo
@@ -16,7 +16,17 @@ test: $(STAMP)
 	$(TEST_ENV) $(BIN)/pytest -n 2 -m "$(FAST)"
 
 test-slow: $(STAMP)
-	$(TEST_ENV) $(BIN)/pytest -n 2 -m "slow"
+	$(TEST_ENV) $(BIN)/pytest -n 2 -m "slow and not browser"
+
+# Chromium: `apt-get install chromium`
+test-browser: $(STAMP)
+	$(TEST_ENV) $(BIN)/pytest -m "browser" tests/browser
+
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+test-distributed: $(STAMP)
+	$(TEST_ENV) $(BIN)/pytest -m "distributed"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -29,6 +39,10 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/report.py
+
+# 2.4 million nodes and 62 million edges: needs 8 GB of disk.
+bench-scale: $(STAMP)
+	$(BIN)/python benchmarks/scale.py --write
 
 clean:
 	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

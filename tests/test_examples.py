@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+import imgcl
 from imgcl.balance import BalancedSelector
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -42,3 +43,12 @@ def test_the_example_runs_and_balances(name: str, capsys: pytest.CaptureFixture[
 
 def test_grace_fits_into_sixty_lines() -> None:
     assert len((EXAMPLES / "grace_in_60_lines.py").read_text().splitlines()) <= 60
+
+
+def test_pipeline_classifies_every_node_most_of_them_right() -> None:
+    frame = load("sklearn_pipeline").main(epochs=20)
+    graph = imgcl.load_graph("digits")
+    assert len(frame) == graph.n_nodes
+    assert np.mean(frame["class"] == graph.y) > 0.7
+    assert frame["probability"].between(0.1, 1).all()
+    assert set(frame["group"]) == {"head", "middle", "tail"}

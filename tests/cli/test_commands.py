@@ -74,7 +74,20 @@ def test_info_datasets_presets_and_version():
 
 @pytest.mark.parametrize(
     "command",
-    ["demo", "datasets", "info", "presets", "pretrain", "embed", "evaluate", "trace", "predict", "baseline", "theory"],
+    [
+        "demo",
+        "datasets",
+        "info",
+        "presets",
+        "pretrain",
+        "embed",
+        "evaluate",
+        "trace",
+        "predict",
+        "baseline",
+        "report",
+        "theory",
+    ],
 )
 def test_every_command_explains_itself_with_an_example(command):
     assert f"imgcl {command}" in imgcl(command, "--help").stdout.split("Example", 1)[1]
@@ -137,8 +150,11 @@ def test_an_output_that_cannot_be_written_is_reported(tmp_path):
     assert "error" in done.stderr
 
 
-def test_demo_prints_the_two_by_two():
-    done = imgcl("demo", "--epochs", 3, "--splits", 2, "--quiet")
+def test_demo_prints_the_two_by_two_and_writes_the_report(tmp_path):
+    done = imgcl("demo", "--epochs", 3, "--splits", 2, "--quiet", cwd=tmp_path)
     assert done.stdout.count("GBT + ImGCL") == 2
     assert "pre-training" in done.stdout
     assert "Try next" in done.stdout
+    written = tmp_path / "demo" / "report.html"
+    assert written.as_uri() in done.stdout
+    assert "Content-Security-Policy" in written.read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from imgcl.cli import app
 from imgcl.errors import ImgclError
 from imgcl.estimator import make_config
 from imgcl.pretrain import pretrain
+from imgcl.train import Run
 
 SMALL = {"epochs": 8, "dim": 8}
 
@@ -72,3 +73,16 @@ def test_baseline_prints_a_table_and_refuses_what_it_does_not_know():
     assert "tail" in shown
     with pytest.raises(ImgclError, match="baseline 'oracle' is not known"):
         invoke("baseline", "oracle", "digits")
+
+
+@pytest.mark.parametrize("scope", ["train", "inductive"])
+def test_pretrain_takes_the_scope_to_heart(scope, tmp_path):
+    invoke(
+        *("pretrain", "digits", "--scope", scope, "--imbalance", "exp:20", "--split", 1, "--out", tmp_path / "run"),
+        *("--epochs", 2, "--set", "dim=8", "--quiet"),
+    )
+    run = Run(tmp_path / "run")
+    assert run.config.scope.scope == scope
+    assert (run.split is None) == (scope == "train")
+    if scope == "inductive":
+        assert (run.config.scope.imbalance, run.config.scope.split) == ("exp:20", 1)

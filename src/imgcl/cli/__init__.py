@@ -14,10 +14,14 @@ from imgcl.cli.demo import demo
 from imgcl.cli.embed import embed
 from imgcl.cli.evaluate import evaluate
 from imgcl.cli.graphs import datasets, info
+from imgcl.cli.import_ import import_graph
 from imgcl.cli.predict import predict
 from imgcl.cli.presets import presets
 from imgcl.cli.pretrain import pretrain
+from imgcl.cli.report import report
+from imgcl.cli.study import study
 from imgcl.cli.trace import theory, trace
+from imgcl.cli.tune import tune
 from imgcl.errors import ImgclError
 
 app = typer.Typer(
@@ -45,8 +49,11 @@ def _main(
     pass
 
 
-for command in (demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, theory):
+for command in (demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, theory):
     app.command(context_settings={"help_option_names": ["-h", "--help"]})(command)
+app.command(context_settings={"help_option_names": ["-h", "--help"]})(study)
+app.command(context_settings={"help_option_names": ["-h", "--help"]})(tune)
+app.command("import", context_settings={"help_option_names": ["-h", "--help"]})(import_graph)
 
 
 def main() -> None:
