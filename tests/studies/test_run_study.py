@@ -59,6 +59,16 @@ def test_another_study_finds_the_cells(tiny_points, finished):
     assert ours.seconds() == theirs.seconds()
 
 
+def test_another_study_finds_the_results_in_a_journal_when_the_cells_are_gone(tiny_points, finished, tmp_path):
+    kept = Store(tmp_path).journal("tiny").path
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(Store(finished).journal("tiny").path.read_bytes())
+    progress = run(tiny_points, tmp_path, name="other")
+    assert computed == []
+    assert (progress.finished, progress.total) == (4, 4)
+    assert Results("other", Store(tmp_path).journal("other")).counts() == {"done": 8, "failed": 0, "open": 0}
+
+
 def test_more_seeds_and_other_laws_compute_the_difference_only(tiny_spec, digits, finished):
     more = tiny_spec.model_copy(update={"seeds": 3})
     run(expand(more, digits), finished)

@@ -68,11 +68,11 @@ def run_study(
     journal, settings = store.journal(name), settings or Settings()
     lines = journal.lines()
     known = {line["key"]: line for line in lines if line["type"] == "cell"}
-    wanted = _unique(points)
+    wanted, elsewhere = _unique(points), store.journalled()
     for cell in wanted:
         for each in _with_needs(cell):
             done = known.get(each.key, {}).get("status") == "done"
-            if not done and (found := store.record(each)) is not None:
+            if not done and (found := store.record(each) or elsewhere.get(each.key)) is not None:
                 known[each.key] = _append(journal, each, found)
     status = {key: line["status"] for key, line in known.items()}
     failed = frozenset() if retry_failed else frozenset(key for key, state in status.items() if state == "failed")

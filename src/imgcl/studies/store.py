@@ -18,6 +18,7 @@ from imgcl.train import Run
 RECORD = "record.json"
 WEIGHTS = "checkpoint.safetensors"
 EMBEDDING = "embedding.npy"
+RECORDED = ("status", "seconds", "commit", "result")  # what a journal's line keeps of a record
 
 Record = dict[str, Any]
 
@@ -59,6 +60,15 @@ class Store:
         except FileNotFoundError:
             return None
         return record
+
+    def journalled(self) -> dict[str, Record]:
+        """Records of finished cells in any study's journal: they stay known when the directory of cells is gone."""
+        return {
+            line["key"]: {name: line[name] for name in RECORDED}
+            for study in self.studies()
+            for line in self.journal(study).lines()
+            if line["type"] == "cell" and line["status"] == "done"
+        }
 
     def finish(self, cell: Cell, record: Record) -> None:
         """Keep the record: the cell is finished. Of a pre-training the embedding is kept, not the weights."""
