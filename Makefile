@@ -7,7 +7,7 @@ FAST := not slow and not browser and not network and not distributed
 # One thread per test worker: two pools on two cores only get in each other's way.
 TEST_ENV := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=2
 
-.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale clean
+.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale harden clean
 
 demo: $(STAMP)
 	$(BIN)/imgcl demo
@@ -43,6 +43,10 @@ bench: $(STAMP)
 # 2.4 million nodes and 62 million edges: needs 8 GB of disk.
 bench-scale: $(STAMP)
 	$(BIN)/python benchmarks/scale.py --write
+
+# Kills, damaged files, odd graphs, load, in full; CI runs a slice of each suite with the slow tests.
+harden: $(STAMP)
+	$(TEST_ENV) $(BIN)/python scripts/harden.py
 
 clean:
 	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
