@@ -75,7 +75,12 @@ BAD_INPUT = {
     "edges not integer": ({"edges": [[0.0], [1.0]]}, "edges has dtype float64: node numbers must be integers"),
     "NaN feature": ({"x": [[1, 2], [np.nan, 1], [1, np.nan]]}, r"x\[1, 0\] is nan \(2 such values\)"),
     "infinite feature": ({"x": [[1, 2], [1, -np.inf], [1, 1]]}, r"x\[1, 1\] is -inf"),
-    "float32 overflow": ({"x": [[1, 2], [1, 1e300], [1, 1]]}, r"x\[1, 1\] is inf"),
+    "float32 overflow": ({"x": [[1, 2], [1, 1e300], [1, 1]]}, r"x\[1, 1\] is 1e\+300 \(1 such values\).* up to 1e\+15"),
+    "huge feature": ({"x": [[1, 2], [1, 1], [-1e30, 1]]}, r"x\[2, 0\] is -1e\+30 .*scale them first"),
+    "huge sparse feature": (
+        {"x": sp.csr_array(np.array([[0, 0], [0, 1e30], [1, 0]]))},
+        r"x\[1, 1\] is 1e\+30 .*scale them first",
+    ),
     "infinite sparse feature": (
         {"x": sp.csr_array(np.array([[0, 0], [0, np.inf], [1, 0]]))},
         r"x\[1, 1\] is inf \(1 such",

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from imgcl.errors import GraphError
 
 Features = np.ndarray | sp.csr_array
+LARGEST = np.float32(1e15)  # of a feature: squares of such numbers, and many added up, still fit into float32
 MAX_CLASSES = 1 << 20  # a label beyond this is a mistake (an identifier, a hash), and tables per class would not fit
 
 
@@ -78,13 +79,13 @@ def check_edges(edges: ArrayLike, n: int) -> NDArray[np.int64]:
 
 
 def check_features(x: Any) -> Features:
-    """A finite matrix (N, F): float32 (float16 is kept), or a canonical float32 ``csr_array``."""
+    """A matrix (N, F) of moderate numbers: float32 (float16 is kept), or a canonical float32 ``csr_array``."""
     return _check_sparse_features(x) if sp.issparse(x) else _check_dense_features(x)
 
 
 def _check_dense_features(x: Any) -> np.ndarray:
     try:
-        dense = np.asarray(x)
+        given = dense = np.asarray(x)
     except ValueError as error:
         raise GraphError(f"x is not a matrix: its rows differ in length ({error})") from None
     if dense.ndim != 2:
@@ -93,10 +94,10 @@ def _check_dense_features(x: Any) -> np.ndarray:
     if dense.dtype != np.float16:  # half precision is a storage choice of large graphs: keep it
         with np.errstate(over="ignore"):  # what overflows float32 is reported below, by its place
             dense = np.ascontiguousarray(dense, dtype=np.float32)
-    bad = ~np.isfinite(dense)
+    bad = ~(np.abs(dense) <= LARGEST)  # NaN too
     if bad.any():
         row, column = (int(i) for i in np.argwhere(bad)[0])
-        _raise_not_finite(row, column, dense[row, column], int(bad.sum()))
+        _raise_unusable(row, column, given[row, column], int(bad.sum()))
     return dense
 
 
@@ -110,11 +111,11 @@ def _check_sparse_features(x: Any) -> sp.csr_array:
         matrix = matrix.copy()  # the caller's arrays are not ours to sort
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-    bad = ~np.isfinite(matrix.data)
+    bad = ~(np.abs(matrix.data) <= LARGEST)
     if bad.any():
         entry = int(np.flatnonzero(bad)[0])
-        row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
-        _raise_not_finite(row, int(matrix.indices[entry]), matrix.data[entry], int(bad.sum()))
+        row, column = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1, int(matrix.indices[entry])
+        _raise_unusable(row, column, sp.csr_array(x)[row, column], int(bad.sum()))
     return matrix
 
 
@@ -125,11 +126,11 @@ def _check_feature_type(dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
         raise GraphError("x has no columns: give at least one feature")
 
 
-def _raise_not_finite(row: int, column: int, value: Any, count: int) -> None:
-    raise GraphError(
-        f"x[{row}, {column}] is {value} ({count} such values): features must be finite; "
-        "fill or drop missing values first"
-    )
+def _raise_unusable(row: int, column: int, value: Any, count: int) -> None:
+    rule = f"features must be numbers up to {LARGEST:g}; scale them first"
+    if not np.isfinite(value):
+        rule = "features must be finite; fill or drop missing values first"
+    raise GraphError(f"x[{row}, {column}] is {value} ({count} such values): {rule}")
 
 
 def check_labels(y: ArrayLike, n: int, class_names: Sequence[str] | None = None) -> NDArray[np.int64]:

@@ -23,6 +23,7 @@ from imgcl.methods import resolve_method
 from imgcl.train import checkpoint as files
 from imgcl.train.batches import MiniBatches, WholeGraph, make_batches
 from imgcl.train.device import resolve_device
+from imgcl.train.limits import check_enough_nodes, check_enough_rows, check_finite
 from imgcl.train.memory import reuse_freed_memory
 from imgcl.train.schedule import learning_rate_factor
 from imgcl.train.settings import RunConfig
@@ -58,6 +59,7 @@ class Trainer:
         scratch: Path | None = None,
         workers: Workers = ALONE,
     ) -> None:
+        check_enough_nodes(graph, config.balance)
         self.config, self.graph, self.scratch, self.workers = config, graph, scratch, workers
         self.device = resolve_device(config.device)
         self.epoch = 0
@@ -128,6 +130,7 @@ class Trainer:
         torch.set_rng_state(self.global_state)
         try:
             block, rows = self.batches.step(self.epoch, self._select())
+            check_enough_rows(block.n_nodes if rows is None else len(rows))
             if self.parallel is not None:
                 self.parallel.prepare(block, rows)
             for group in self.optimiser.param_groups:
@@ -195,12 +198,12 @@ class Trainer:
     def embed(self, graph: Graph | None = None) -> NDArray[np.float32]:
         """Embeddings of the training graph, or of another graph with the same features (on disk, if it is large)."""
         if graph is None:
-            return self._embed_all(self.batches)
+            return check_finite(self._embed_all(self.batches))
         if graph.n_features != self.graph.n_features:
             raise InputError(
                 f"the graph has {graph.n_features} features, the encoder was trained on {self.graph.n_features}"
             )
-        return self._embed_all(self._make_batches(graph))
+        return check_finite(self._embed_all(self._make_batches(graph)))
 
     def _embed_all(self, batches: WholeGraph | MiniBatches) -> NDArray[np.float32]:
         training = self.method.training
