@@ -15,12 +15,15 @@ import torch
 
 from common import arguments, interleaved, peak_mb, show
 from imgcl.balance import BalanceSettings
-from imgcl.block import Block
 from imgcl.data import load_graph
+from imgcl.distributed.workers import ALONE
 from imgcl.methods import METHODS
 from imgcl.presets import find_preset
 from imgcl.train import Trainer
+from imgcl.train.batches import WholeGraph
 from imgcl.train.memory import reuse_freed_memory
+from imgcl.train.optimiser import make_optimiser
+from imgcl.train.settings import TrainingSettings
 from stock_methods import REFERENCES, Epoch
 
 GRAPH = "amazon-computers"
@@ -31,10 +34,10 @@ EPOCHS, LABELLINGS = 500, 8  # T and T/B of the amortised comparison
 def ours(name: str, graph_name: str, fraction: float | None = None) -> Epoch:
     """One epoch with the published widths and views, on all rows or on a random fraction of them."""
     graph = load_graph(graph_name)
-    block = Block.from_graph(graph)
-    method = METHODS[name](graph.n_features, find_preset(name, graph_name, "paper").config().build_settings())
-    trainable = [parameter for parameter in method.parameters() if parameter.requires_grad]
-    optimiser = torch.optim.AdamW(trainable, lr=5e-4, weight_decay=1e-5)
+    settings = find_preset(name, graph_name, "paper").config().build_settings()
+    method, training = METHODS[name](graph.n_features, settings), TrainingSettings(lr=5e-4, weight_decay=1e-5)
+    block = WholeGraph(graph, training, torch.device("cpu"), ALONE).block
+    optimiser = make_optimiser(method, training)
     generator = torch.Generator().manual_seed(0)
     rows = None
     if fraction is not None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from imgcl.graph import Graph
-from imgcl.sparse import CSR, Features, Operator, features_of
+from imgcl.sparse import CSR, DenseFeatures, Features, Operator, features_of
 from imgcl.sparse.rows import permute_rows
 
 
@@ -42,7 +42,8 @@ class Block:
     def from_graph(cls, graph: Graph, *, normalise: str = "none", device: Any = "cpu") -> Block:
         """The whole graph as one block."""
         adjacency = CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes, device)
-        return cls(adjacency, features_of(graph.x, normalise, device))
+        features = features_of(graph.x, normalise, device)
+        return cls(adjacency, features.by_columns() if isinstance(features, DenseFeatures) else features)
 
     @property
     def n_nodes(self) -> int:

@@ -6,7 +6,7 @@ from torch import nn
 
 from imgcl.encoders.base import Activation
 from imgcl.encoders.finish import Finish
-from imgcl.encoders.norm_activation import norm_activation
+from imgcl.fused.norm_activation import norm_activation
 from imgcl.sparse import threads as threads_module
 
 

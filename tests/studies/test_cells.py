@@ -5,7 +5,6 @@ import pytest
 from imgcl.balance import BalanceSettings
 from imgcl.estimator import make_config
 from imgcl.studies.cells import (
-    LATER,
     BaselineCell,
     EvaluateCell,
     GraphRef,
@@ -94,4 +93,4 @@ def test_a_key_stands_the_test_of_time():
 def test_training_settings_that_are_new_must_be_looked_at():
     """All training settings but the checkpoints decide results and are in the key; later ones when they are used."""
     identity = CELL.identity()
-    assert set(identity["training"]) == set(TrainingSettings.model_fields) - {"checkpoint_every"} - set(LATER)
+    assert set(identity["training"]) == set(TrainingSettings.model_fields) - {"checkpoint_every"}

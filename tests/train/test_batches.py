@@ -11,6 +11,7 @@ from imgcl.data import load_graph, synthetic_graph
 from imgcl.errors import InputError
 from imgcl.methods import METHODS
 from imgcl.pretrain import pretrain
+from imgcl.sparse import locality
 from imgcl.store import open_store, write_store
 from imgcl.train import RunConfig, Trainer, TrainingSettings
 from imgcl.train import batches as batches_module
@@ -184,3 +185,24 @@ def test_accuracy_of_mini_batches(name):
             scores.append(balanced_accuracy_score(graph.y[test], probe.predict(z[test])))
         accuracy[size] = 100 * np.mean(scores)
     assert accuracy[1024] > accuracy[0] - 1.5, accuracy
+
+
+def test_the_order_inside_does_not_show(monkeypatch):
+    graph = load_graph("digits")
+    settings = {"edge_drop": 0, "feature_mask": 0, "dim": 8}
+    config = RunConfig(method="gbt", method_settings=settings, training=TrainingSettings(epochs=3))
+    rows = torch.tensor([5, 3, 700, 41])
+
+    def losses_and_embedding():
+        trainer = Trainer(config, graph)
+        block, placed = trainer.batches.step(0, rows)
+        loss = trainer.method.loss(block, placed, trainer.views)
+        return trainer.batches.place, float(loss.detach()), trainer.embed()
+
+    _, plain_loss, plain = losses_and_embedding()
+    monkeypatch.setattr(locality, "WORTHWHILE", 2)
+    place, loss, embedding = losses_and_embedding()
+    assert place is not None
+    assert place.tolist() != list(range(graph.n_nodes))
+    assert loss == pytest.approx(plain_loss, rel=1e-4)
+    np.testing.assert_allclose(embedding, plain, atol=1e-5)

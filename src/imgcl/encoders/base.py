@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from imgcl.block import Block
-from imgcl.encoders.bias_activation import PReLU
 from imgcl.errors import InputError
+from imgcl.fused.bias_activation import PReLU
 
 Norm = Literal["none", "batch", "layer"]
 Activation = Literal["none", "relu", "prelu", "elu", "rrelu", "selu"]

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from imgcl.encoders.base import Activation, Norm, make_activation, make_norm
-from imgcl.encoders.bias_activation import bias_activation
-from imgcl.encoders.norm_activation import norm_activation
+from imgcl.fused.bias_activation import bias_activation
+from imgcl.fused.norm_activation import norm_activation
 
 
 class Finish(nn.Module):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from torch import Tensor
-from torch.nn import functional
+
+from imgcl.fused import mean_cosine
 
 
 def bootstrap_cosine(q: Tensor, z: Tensor) -> Tensor:
@@ -20,4 +21,4 @@ def bootstrap_cosine(q: Tensor, z: Tensor) -> Tensor:
         >>> float(bootstrap_cosine(torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([[1.0, 0.0], [3.0, 0.0]])))
         0.5
     """
-    return 1 - functional.cosine_similarity(q, z.detach(), dim=1).mean()
+    return 1 - mean_cosine(q, z)

@@ -7,9 +7,10 @@ import math
 import torch
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn import functional
 
 from imgcl.block import Block
-from imgcl.encoders.bias_activation import PReLU
+from imgcl.fused import PReLU, bias_activation
 from imgcl.losses import bootstrap_cosine
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 
@@ -33,9 +34,7 @@ class BGRL(TwoViews[BGRLSettings]):
         # The target starts from weights of its own, not from a copy.
         self.target = settings.build_encoder(n_features).requires_grad_(False)
         width = self.encoder.out_features
-        self.predictor = nn.Sequential(
-            nn.Linear(width, settings.predictor), PReLU(), nn.Linear(settings.predictor, width)
-        )
+        self.predictor = Predictor(width, settings.predictor)
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         views = self.draw(block, generator)
@@ -50,3 +49,23 @@ class BGRL(TwoViews[BGRLSettings]):
         with torch.no_grad():
             for target, online in zip(self.target.parameters(), self.encoder.parameters(), strict=True):
                 target.lerp_(online, share)
+
+
+class Predictor(nn.Sequential):
+    """Linear-PReLU-Linear; bias and activation of the hidden rows are one operation.
+
+    Args:
+        width: of the rows.
+        hidden: of the rows in between.
+    """
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__(nn.Linear(width, hidden), PReLU(), nn.Linear(hidden, width))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Predict from the rows."""
+        if rows.device.type != "cpu":
+            return super().forward(rows)  # type: ignore[no-any-return]
+        first, activation, last = self
+        hidden = functional.linear(rows, first.weight)
+        return last(bias_activation(hidden, first.bias, activation.weight))  # type: ignore[no-any-return]

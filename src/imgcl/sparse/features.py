@@ -33,6 +33,10 @@ class DenseFeatures:
     def to_dense(self) -> Tensor:
         return self.matrix
 
+    def by_columns(self) -> DenseFeatures:
+        """The same features, stored column after column: the columns a mask drops are then read without gaps."""
+        return DenseFeatures(self.matrix.T.contiguous().T)
+
 
 @dataclass(frozen=True, eq=False)
 class SparseFeatures:

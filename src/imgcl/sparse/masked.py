@@ -47,11 +47,16 @@ def _dropped(mask: Tensor | None) -> Tensor | None:
     return torch.nonzero(mask == 0).flatten() if bool(((mask == 0) | (mask == 1)).all()) else None
 
 
+def _columns(x: Tensor, columns: Tensor) -> Tensor:
+    """These columns; of features stored by columns they are copied as whole pieces."""
+    return x.T.index_select(0, columns).T if x.T.is_contiguous() else x.index_select(1, columns)
+
+
 class _MaskedProducts(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, *dropped: Tensor) -> tuple[Tensor, ...]:
         shared = x @ weight
-        parts = [x.index_select(1, columns) for columns in dropped]
+        parts = [_columns(x, columns) for columns in dropped]
         ctx.save_for_backward(x, *parts, *dropped)
         return tuple(
             torch.addmm(shared, part, weight[columns], alpha=-1) for part, columns in zip(parts, dropped, strict=True)

@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from imgcl.train.settings import RunConfig
 
 RESULT_VERSION = 1  # raised when the code gives other results for the same settings: all cells become new
-# Settings that came after the first published results: while they have their default, keys are as they were.
-LATER: dict[str, Any] = {"batch_size": "auto", "fanout": [10, 10]}
+PRETRAIN_VERSION = 2  # the same for pre-trainings and what starts from them (2: other random views of large graphs)
 ORDINARY = "random:10/10/80"  # in the place of an imbalance: ordinary random splits of all labelled nodes
 CLASSIFIERS = ("plain", "reweight", "pbs", "logit-adjust")
 
@@ -76,15 +75,12 @@ class PretrainCell(_Cell):
     def identity(self) -> dict[str, Any]:
         config = self.config
         facts = config.model_dump(mode="json", exclude={"preset": True, "training": {"checkpoint_every"}})
-        for name, default in LATER.items():
-            if facts["training"].get(name) == default:
-                del facts["training"][name]
         facts["method_settings"] = config.build_settings().model_dump(mode="json")  # defaults written out
         if config.balance is not None and config.balance.n_clusters is None:
             facts["balance"]["n_clusters"] = self.graph.n_classes or "auto"  # as the trainer reads it
         if config.scope.scope == "train":
             facts["scope"] = {"scope": "train"}  # law and split are not read there
-        return {"graph": self.graph.fingerprint, **facts}
+        return {"pretrain_version": PRETRAIN_VERSION, "graph": self.graph.fingerprint, **facts}
 
     @property
     def tied(self) -> bool:

@@ -19,6 +19,7 @@ from imgcl.errors import InputError
 from imgcl.graph import Graph
 from imgcl.methods import Method
 from imgcl.sampling import FeatureSource, NeighbourSampler, encode_by_rows, sampled_block
+from imgcl.sparse import locality_order
 from imgcl.train.settings import TrainingSettings
 
 LARGE_NODES, LARGE_ENTRIES = 250_000, 20_000_000  # a graph with more is trained in mini-batches
@@ -29,6 +30,8 @@ ROWS_AT_ONCE = 1 << 16
 class WholeGraph:
     """Every step passes messages over the whole graph; several workers share the rows of the loss.
 
+    Inside, the nodes stand in an order in which neighbours are near each other; rows and embeddings are in the graph's.
+
     Args:
         graph: the graph.
         training: says how features are normalised.
@@ -37,11 +40,18 @@ class WholeGraph:
     """
 
     def __init__(self, graph: Graph, training: TrainingSettings, device: torch.device, workers: Workers) -> None:
+        order = locality_order(graph.adjacency) if device.type == "cpu" else None
+        if order is not None:
+            graph = graph.subgraph(order)
         self.block = Block.from_graph(graph, normalise=training.normalise, device=device)
+        self.place = None if order is None else torch.from_numpy(np.argsort(order))
         self.workers = workers
+        self._selected: tuple[Tensor, Tensor] | None = None
 
     def step(self, epoch: int, rows: Tensor | None) -> tuple[Block, Tensor | None]:
         """The block and its rows to contrast."""
+        if rows is not None and self.place is not None:
+            rows = self._placed(rows, self.place)
         if self.workers.size > 1:
             everything = torch.arange(self.block.n_nodes, device=self.block.device) if rows is None else rows
             rows = everything[self.workers.shard(len(everything))]
@@ -49,7 +59,14 @@ class WholeGraph:
 
     def embed(self, method: Method[Any]) -> Tensor:
         """Embeddings of all nodes."""
-        return method.embed(self.block)
+        z = method.embed(self.block)
+        return z if self.place is None else z[self.place]
+
+    def _placed(self, rows: Tensor, place: Tensor) -> Tensor:
+        """Where the rows stand in the block, ascending; found once for each selection."""
+        if self._selected is None or self._selected[0] is not rows:
+            self._selected = (rows, place[rows].sort().values)
+        return self._selected[1]
 
 
 class MiniBatches:

@@ -25,6 +25,7 @@ from imgcl.train.batches import MiniBatches, WholeGraph, make_batches
 from imgcl.train.device import resolve_device
 from imgcl.train.limits import check_enough_nodes, check_enough_rows, check_finite
 from imgcl.train.memory import reuse_freed_memory
+from imgcl.train.optimiser import make_optimiser
 from imgcl.train.schedule import learning_rate_factor
 from imgcl.train.settings import RunConfig
 
@@ -67,9 +68,7 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seeding.derive(config.seed, "weights"))
             self.method = resolve_method(config.method)(graph.n_features, config.build_settings()).to(self.device)
-        training = config.training
-        kind = torch.optim.AdamW if training.optimiser == "adamw" else torch.optim.Adam
-        self.optimiser = kind(self.method.parameters(), lr=training.lr, weight_decay=training.weight_decay)
+        self.optimiser = make_optimiser(self.method, config.training)
         self.views = seeding.torch_generator(config.seed, "views")
         # Dropout draws from torch's global generator; it gets a stream of its own that a checkpoint can carry.
         self.global_state = seeding.torch_generator(config.seed, "dropout").get_state()

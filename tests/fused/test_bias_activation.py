@@ -6,8 +6,8 @@ from torch import nn
 from torch.nn import functional
 
 from imgcl.encoders.base import Activation, make_activation
-from imgcl.encoders.bias_activation import PReLU, bias_activation
 from imgcl.encoders.finish import Finish
+from imgcl.fused.bias_activation import PReLU, bias_activation
 from imgcl.sparse import threads as threads_module
 
 

@@ -13,7 +13,7 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from imgcl.encoders.norm_activation import CHUNK, FAST
+from imgcl.fused.norm_activation import CHUNK, FAST
 from imgcl.sparse.threads import threaded, threads_for
 
 
