@@ -1,11 +1,17 @@
 """``imgcl import``, and the commands that follow it."""
 
+import io
+
+import duckdb
+import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from imgcl.cli import app
 from imgcl.errors import InputError
+from imgcl.store import open_store
 
 
 @pytest.fixture
@@ -52,3 +58,71 @@ def test_what_is_missing_or_contradicts(tables):
         run(*arguments(tables, "--ogb", tables))
     with pytest.raises(InputError, match="setting on_dangling = 'maybe'"):
         run(*arguments(tables, "--features", "f1", "--on-dangling", "maybe"))
+
+
+def graph_of(folder):
+    return open_store(folder / "ring.store")
+
+
+def test_direction_weight_and_dangling(tables):
+    edges = pd.DataFrame(
+        {"a": ["u0", "u1", "u1", "u2", "u3"], "b": ["u1", "u0", "u2", "u1", "nobody"], "w": [1.0, 2.0, 0.0, 3.0, 1.0]}
+    )
+    edges.to_csv(tables / "edges.csv", index=False)
+    flags = ("--features", "f1", "--weight", "w", "--directed-as", "mutual")
+    with pytest.raises(InputError, match=r"1 edges name nodes that .*'nobody': use --on-dangling drop"):
+        run(*arguments(tables, *flags))
+    done = run(*arguments(tables, *flags, "--on-dangling", "drop", "--name", "pair"))
+    assert graph_of(tables).indices.tolist() == [1, 0]  # u1 and u2 point at each other, but one way weighs nothing
+    assert graph_of(tables).name == "pair"
+    for fact in ("edge rows read", "dangling rows left out", "rows without weight left out"):
+        assert fact in done.stderr
+
+
+def test_feature_lists_missing_values_and_precision(tables):
+    nodes = pd.read_csv(tables / "nodes.csv")
+    nodes["town"] = ["x", "y", None] * 20
+    nodes.loc[0, "f1"] = None
+    nodes.to_csv(tables / "nodes.csv", index=False)
+    flags = ("--features", "town, f*", "--standardise", "--dtype", "float16")
+    with pytest.raises(InputError, match="column 'town' has 20 missing values"):
+        run(*arguments(tables, *flags))
+    run(*arguments(tables, *flags, "--missing", "mean"))
+    graph = graph_of(tables)
+    assert graph.feature_names == ("town=x", "town=y", "f1", "f2")
+    assert graph.x.dtype == np.float16
+    assert graph.x[:3].tolist()[0][:3] == [1, 0, 0]  # the mean of a standardised column is 0
+    assert graph.x[2].tolist()[:2] == [0, 0]
+
+
+def test_a_glob_of_parquet_files_with_default_columns(tables):
+    for number in range(2):
+        duckdb.execute(
+            f"COPY (SELECT 'u' || i AS src, 'u' || (i + 1) AS dst FROM range({30 * number}, {30 * number + 29}) t(i)) "
+            f"TO '{tables}/part-{number}.parquet'"
+        )
+    files = ("--edges", tables / "part-*.parquet", "--nodes", tables / "nodes.csv", "--id-column", "user")
+    done = run("import", *files, "--features", "f1", "--memory-limit", "300MB", "--out", tables / "ring.store")
+    assert graph_of(tables).n_edges == 58
+    assert "edges" in done.stderr
+    with pytest.raises(InputError, match="at least 200MB"):
+        run(*arguments(tables, "--features", "f1", "--memory-limit", "1MB"))
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_terminal_sees_a_bar_for_every_stage(tables, monkeypatch, quiet):
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=100)
+    monkeypatch.setattr("imgcl.cli.import_.err", terminal)
+    run(*arguments(tables, "--features", "f1", *(["--quiet"] if quiet else [])))
+    shown = terminal.file.getvalue()
+    assert [stage in shown for stage in ("features", "neighbour lists", "━━━━")] == [not quiet] * 3
+
+
+def test_ogb(tables):
+    raw = tables / "ogbn_tiny" / "raw"
+    raw.mkdir(parents=True)
+    for name, text in {"edge": "0,1\n", "node-feat": "1\n2\n", "node-label": "0\n1\n", "num-node-list": "2\n"}.items():
+        (raw / f"{name}.csv").write_text(text)
+    done = run("import", "--ogb", raw.parent, "--out", tables / "tiny.store")
+    assert done.stdout.strip() == str(tables / "tiny.store")
+    assert open_store(tables / "tiny.store").n_edges == 1

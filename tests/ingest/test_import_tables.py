@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imgcl.errors import DataNotFoundError, GraphError, InputError
+from imgcl.errors import GraphError, InputError
 from imgcl.graph import Graph
-from imgcl.ingest import ImportSettings, import_ogb, import_tables, parse_size
+from imgcl.ingest import ImportSettings, import_tables, parse_size
 from imgcl.store import open_store
 
 NODES = pd.DataFrame(
@@ -79,6 +79,30 @@ def test_integer_ids_and_labels(tmp_path):
     assert graph.class_names == ("3", "40")
 
 
+def parquet(path, *rows, columns):
+    """A table with exactly these SQL values; pandas would turn NaN into NULL on the way."""
+    values = ", ".join(f"({', '.join(row)})" for row in rows)
+    duckdb.execute(f"COPY (SELECT * FROM (VALUES {values}) t({columns})) TO '{path}'")
+    return str(path)
+
+
+def test_numbers_that_are_no_label(tmp_path):
+    nodes = parquet(
+        tmp_path / "nan.parquet",
+        ("'a'", "1", "'nan'::DOUBLE"), ("'b'", "2", "3"), ("'c'", "3", "-1"), ("'d'", "4", "0.5"), ("'e'", "5", "NULL"),
+        columns="id, f, label",
+    )  # fmt: skip
+    _, graph = do_import(tmp_path, nodes, pd.DataFrame({"src": ["a"], "dst": ["b"]}), label="label")
+    assert graph.y.tolist() == [-1, 1, -1, 0, -1]
+    assert graph.class_names == ("0.5", "3")
+
+
+def test_a_label_column_of_names(tmp_path, monkeypatch):
+    monkeypatch.setattr("imgcl.ingest.labels.MOST_CATEGORIES", 3)
+    with pytest.raises(InputError, match=r"column 'id' has 4 different values \(--label\): that is a name"):
+        do_import(tmp_path, label="id")
+
+
 def test_integers_on_one_side_and_text_on_the_other(tmp_path):
     nodes = pd.DataFrame({"id": ["1", "2"], "f": [1.0, 2.0]})
     _, graph = do_import(tmp_path, nodes, pd.DataFrame({"src": [1], "dst": [2]}))
@@ -120,6 +144,25 @@ def test_weights_and_direction(tmp_path):
     report, graph = do_import(tmp_path, edges=edges, weight="w", directed_as="mutual")
     assert (report.weightless, graph.n_edges) == (2, 1)  # n7 -> n3 points one way only
     assert graph.indices.tolist() == [1, 0]
+
+
+def test_weights_that_are_no_numbers(tmp_path):
+    edges = parquet(
+        tmp_path / "w.parquet",
+        ("'n7'", "'n1'", "'nan'::DOUBLE"), ("'n1'", "'n3'", "-0.5"), ("'n3'", "'n2'", "NULL"),
+        columns="src, dst, w",
+    )  # fmt: skip
+    text = parquet(tmp_path / "text.parquet", ("'n7'", "'n1'", "'much'"), columns="src, dst, w")
+    with pytest.raises(InputError, match=r"text\.parquet cannot be read: Conversion Error: Could not convert string"):
+        do_import(tmp_path, edges=text, weight="w")
+    report, graph = do_import(tmp_path, edges=edges, weight="w")
+    assert (report.weightless, graph.indices.tolist()) == (2, [2, 1])
+
+
+def test_a_file_that_goes_wrong_far_down(tmp_path):
+    edges = pd.DataFrame({"src": "n7", "dst": "n1", "w": ["1"] * 300_000 + ["much"]})
+    with pytest.raises(InputError, match=r"edges\.csv cannot be read: Conversion Error"):
+        do_import(tmp_path, edges=edges, kind="csv", weight="w")
 
 
 def test_categories(tmp_path):
@@ -234,30 +277,3 @@ def test_any_ids_give_the_same_graph_as_numbers(tmp_path_factory, data):
 def test_bad_sizes(text):
     with pytest.raises(InputError, match="memory limit"):
         parse_size(text)
-
-
-# ---------------------------------------------------------------------- OGB
-
-
-def write_ogb(folder, labels="0\nnan\n2\n", count="3\n"):
-    raw = folder / "ogbn_tiny" / "raw"
-    raw.mkdir(parents=True)
-    files = {"edge": "0,1\n1,2\n1,0\n", "node-feat": "0.5,1\n1.5,2\n2.5,3\n", "node-label": labels}
-    for name, text in {**files, "num-node-list": count}.items():
-        with gzip.open(raw / f"{name}.csv.gz", "wt") as handle:
-            handle.write(text)
-    return raw.parent
-
-
-def test_ogb(tmp_path):
-    report = import_ogb(write_ogb(tmp_path), tmp_path / "tiny.store")
-    graph = open_store(report.path)
-    assert (graph.name, graph.n_edges, graph.y.tolist()) == ("ogbn-tiny", 2, [0, -1, 2])
-    assert graph.x.tolist() == [[0.5, 1], [1.5, 2], [2.5, 3]]
-    with pytest.raises(DataNotFoundError, match=r"has no edge\.csv\.gz"):
-        import_ogb(tmp_path, tmp_path / "x.store")
-
-
-def test_ogb_with_a_wrong_number_of_rows(tmp_path):
-    with pytest.raises(GraphError, match="node-label has 3 rows but num-node-list says 4"):
-        import_ogb(write_ogb(tmp_path, count="4\n"), tmp_path / "x.store")

@@ -59,23 +59,32 @@ def check_columns(path: str, found: dict[str, str], wanted: dict[str, str | None
             raise InputError(f"{path} has no column {column!r} (--{option}): it has {shown}")
 
 
-def run(connection: DuckDBPyConnection, query: str, path: str) -> DuckDBPyConnection:
-    """Execute a query that reads a user's file; DuckDB's complaint about it becomes one line."""
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """DuckDB's complaint about a user's file becomes one line."""
     try:
-        return connection.execute(query)
-    except duckdb.IOException as error:
-        if "No files found" in str(error):
-            raise DataNotFoundError(f"there is no file {path}") from None
-        raise InputError(f"{path} cannot be read: {first_line(error)}") from None
+        yield
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
+        if "No files found" in str(error):
+            raise DataNotFoundError(f"there is no file {path}") from None
         raise InputError(f"{path} cannot be read: {first_line(error)}") from None
 
 
-def chunks(result: DuckDBPyConnection) -> Iterator[pd.DataFrame]:
-    """The rows of a result, some at a time."""
-    while len(frame := result.fetch_df_chunk(VECTORS)):
+def run(connection: DuckDBPyConnection, query: str, path: str) -> DuckDBPyConnection:
+    """Execute a query that reads a user's file."""
+    with reading(path):
+        return connection.execute(query)
+
+
+def chunks(result: DuckDBPyConnection, path: str = "the table") -> Iterator[pd.DataFrame]:
+    """The rows of a result, some at a time; the file is read meanwhile, and may turn out wrong far down."""
+    while True:
+        with reading(path):
+            frame = result.fetch_df_chunk(VECTORS)
+        if not len(frame):
+            return
         yield frame
 
 

@@ -26,6 +26,7 @@ from imgcl.ingest.database import (
     scratch_database,
     table_source,
 )
+from imgcl.ingest.labels import write_labels
 from imgcl.ingest.settings import ImportSettings, Progress
 from imgcl.store import PairFile, StoreWriter, build_csr
 
@@ -78,7 +79,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             n = int(scalar(connection, "SELECT count(*) FROM nodes"))
             _check_ids(connection, settings, n)
             names = choose_columns(settings.features, types, settings.nodes)
-            classes = _write_labels(connection, writer, settings.label, types, n)
+            classes = write_labels(connection, writer, settings.label, types, n)
             _write_features(connection, writer, settings, names, types, n, say)
             _write_names(connection, writer, n)
             pairs = PairFile(folder / "pairs", n)
@@ -129,26 +130,6 @@ def _check_ids(connection: DuckDBPyConnection, settings: ImportSettings, n: int)
     twice = connection.execute("SELECT name, count(*) AS n FROM ids GROUP BY name HAVING n > 1 LIMIT 1").fetchone()
     if twice is not None:
         raise InputError(f"{settings.nodes}: the id {twice[0]!r} is there {twice[1]} times: ids must be unique")
-
-
-def _write_labels(
-    connection: DuckDBPyConnection, writer: StoreWriter, label: str | None, types: dict[str, str], n: int
-) -> list[str] | None:
-    if label is None:
-        return None
-    column = quoted(label)
-    unknown = f"{column} IS NULL" if _is_text(types[label]) else f"{column} IS NULL OR {column} = -1"
-    connection.execute(
-        f"CREATE TEMP TABLE classes AS SELECT value, row_number() OVER (ORDER BY value) - 1 AS class FROM "
-        f"(SELECT DISTINCT {column} AS value FROM nodes WHERE NOT ({unknown}))"
-    )
-    y = writer.create("y", (n,), np.int64)
-    query = (
-        f"SELECT {quoted('#')} AS node, COALESCE(class, -1) AS class FROM nodes LEFT JOIN classes ON {column} = value"
-    )
-    for frame in chunks(connection.execute(query)):
-        y[frame["node"].to_numpy()] = frame["class"].to_numpy()
-    return [str(row[0]) for row in connection.execute("SELECT value FROM classes ORDER BY class").fetchall()]
 
 
 def _write_features(
@@ -205,7 +186,10 @@ def _map_edges(
     text = text or _is_text(str(connection.execute("DESCRIBE SELECT id FROM ids").fetchall()[0][1]))
     key = "name" if text else "id"  # as soon as one side is text, all are compared as text
     ends = [f"CAST({quoted(c)} AS VARCHAR)" if text else quoted(c) for c in (settings.src, settings.dst)]
-    weight = "true" if settings.weight is None else f"COALESCE({quoted(settings.weight)}, 0) <> 0"
+    weight = "true"
+    if settings.weight is not None:
+        number = f"CAST({quoted(settings.weight)} AS DOUBLE)"
+        weight = f"COALESCE({number} <> 0 AND NOT isnan({number}), false)"
     connection.execute("SET preserve_insertion_order = false")
     query = (
         f"SELECT COALESCE(s.node, -1) AS u, COALESCE(t.node, -1) AS v, weighs FROM "
@@ -216,7 +200,7 @@ def _map_edges(
     if source.startswith("read_parquet"):
         total = int(scalar(connection, f"SELECT count(*) FROM {source}"))
     rows = dangling = weightless = 0
-    for frame in chunks(run(connection, query, settings.edges)):
+    for frame in chunks(run(connection, query, settings.edges), settings.edges):
         u, v, weighs = (frame[name].to_numpy() for name in ("u", "v", "weighs"))
         rows += len(frame)
         weightless += int((~weighs).sum())
