@@ -6,7 +6,8 @@ SplitMix64 (Steele, Lea and Flood 2014): the state is a counter, a number is the
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from imgcl.compiled import njit
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

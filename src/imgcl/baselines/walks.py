@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 
 from imgcl.baselines.randomness import next_float, next_index, stream
+from imgcl.compiled import njit
 from imgcl.errors import InputError
 from imgcl.graph import Graph
 from imgcl.seeding import derive

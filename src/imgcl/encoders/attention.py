@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imgcl.compiled import njit
 from imgcl.sparse import Operator
 from imgcl.sparse.kernels import balanced_bounds
 from imgcl.sparse.operator import own_column, own_row, values_of

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imgcl.compiled import njit
 from imgcl.sparse.threads import threaded, threads_for
 
 FAST = {"contract", "nsz", "nnan", "ninf", "arcp", "reassoc"}

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl.block import Block
+from imgcl.compiled import njit
 from imgcl.errors import InputError
 from imgcl.graph import Graph
 from imgcl.sampling.features import FeatureSource

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 
+from imgcl.compiled import njit
 from imgcl.graph import Graph
 from imgcl.sampling.permutation import permuted
 from imgcl.sparse import DenseFeatures, Features, features_of

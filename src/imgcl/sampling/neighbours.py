@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from imgcl.compiled import njit
 from imgcl.errors import InputError
 from imgcl.graph import Graph
 from imgcl.sparse.kernels import _GOLDEN, _mix

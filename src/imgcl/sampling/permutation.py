@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from imgcl.compiled import njit
 from imgcl.sparse.kernels import _GOLDEN, _mix
 
 ROUNDS = 4  # of a Feistel network with a good round function: enough for any statistic (Luby and Rackoff, 1988)

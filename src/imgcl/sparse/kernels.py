@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
+from imgcl.compiled import njit
 from imgcl.sparse.threads import threaded
 
 # splitmix64, the finaliser used as a counter-based random number: no state, any order, any device.

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from numba import njit
+
+from imgcl.compiled import njit
 
 SMALL_WORK = 1 << 22  # multiplications below which waking the other threads costs more than they save
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from imgcl.compiled import njit
 from imgcl.errors import GraphError
 from imgcl.graph_checks import Cleaning
 

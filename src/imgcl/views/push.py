@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from imgcl.compiled import njit
 
 RowParts = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from imgcl import seeding
+from imgcl.compiled import njit
 from imgcl.graph import Graph
 
 SOURCES = 128

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from imgcl.compiled import njit
 from imgcl.errors import InputError
 
 Int = NDArray[np.int64]

@@ -7,8 +7,9 @@ busy machine costs many times the work. These loops release the interpreter lock
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from imgcl.compiled import njit
 
 Float = NDArray[np.float32]
 
