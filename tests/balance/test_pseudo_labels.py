@@ -193,6 +193,22 @@ def test_auto_finds_the_clusters_of_a_block_model(k: int) -> None:
     assert choose_n_clusters(points.astype(np.float32), graph) == k
 
 
+@pytest.mark.parametrize("k", [3, 5])
+def test_auto_on_a_large_graph_asks_some_edges(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("imgcl.balance.clusters.choose.LARGE", 1000)
+    monkeypatch.setattr("imgcl.balance.clusters.choose.JUDGES", 1500)
+    rated: list[int] = []
+    monkeypatch.setattr(
+        "imgcl.balance.clusters.choose.modularity",
+        lambda graph, *args: rated.append(graph.n_edges) or modularity(graph, *args),
+    )
+    graph = synthetic_graph(class_sizes=[800] * k, mean_degree=12, homophily=0.85, n_features=16, seed=k)
+    assert graph.y is not None
+    points = np.random.default_rng(0).normal(size=(graph.n_nodes, 8)) + 5 * np.eye(8)[graph.y]
+    assert choose_n_clusters(points.astype(np.float32), graph) == k
+    assert set(rated) <= set(range(1400, 1501))  # some are drawn twice
+
+
 def smoothed_features(graph: Graph) -> np.ndarray:
     """Features averaged over the neighbourhood twice, 64 leading directions: what an untrained encoder sees."""
     normalised = sp.diags_array(1 / np.sqrt(graph.degree + 1.0))

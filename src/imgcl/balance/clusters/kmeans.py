@@ -11,7 +11,7 @@ from imgcl import seeding
 from imgcl.balance.clusters.assignment import assign
 from imgcl.balance.clusters.lloyd import ClusterSums, centroid_costs, row_norms
 from imgcl.balance.clusters.minibatch import mini_batch_centroids
-from imgcl.balance.clusters.points import Points, as_points, dense
+from imgcl.balance.clusters.points import Points, as_points, centred, dense
 from imgcl.balance.clusters.start import plus_plus
 from imgcl.errors import InputError
 
@@ -79,7 +79,7 @@ def kmeans(
     some = dense(rows, slice(None, None, max(1, n // LOOK_AT)))
     offset, variance = some.mean(axis=0, dtype=np.float64), float(some.var(axis=0, dtype=np.float64).mean())
     if isinstance(rows, np.ndarray) and (offset**2).mean() > FAR_OFF * variance:
-        rows = (rows - offset).astype(np.float32)  # far from the origin float32 distances lose their digits
+        rows = centred(rows, offset)  # far from the origin float32 distances lose their digits
     else:
         offset[:] = 0.0
     squares = float(row_norms(rows).sum())

@@ -56,3 +56,17 @@ def dense(points: Points, rows: Any) -> NDArray[np.float32]:
     """The rows ``rows`` (a slice or an index array) as a dense float32 array."""
     part = points[rows]
     return np.ascontiguousarray(part.toarray() if isinstance(part, sp.csr_array) else part, dtype=np.float32)
+
+
+def centred(points: np.ndarray, offset: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The rows less ``offset``, in float32; the difference is taken in double precision, block by block.
+
+    Example:
+        >>> centred(np.array([[1e9], [1e9 + 1]]), np.array([1e9])).tolist()
+        [[0.0], [1.0]]
+    """
+    out = np.empty(points.shape, dtype=np.float32)
+    step = max(1, BLOCK_VALUES // points.shape[1])
+    for begin in range(0, len(points), step):
+        np.subtract(points[begin : begin + step], offset, out=out[begin : begin + step], casting="unsafe")
+    return out
