@@ -33,3 +33,11 @@ class RunError(ImgclError):
 
 class TrainingError(ImgclError):
     """Training cannot go on, for example because the loss is no longer finite."""
+
+
+class StoppedError(ImgclError):
+    """Training stopped because it was asked to; its checkpoint is written."""
+
+    def __init__(self, message: str, exit_code: int = 130) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from imgcl.cli.console import err, key_values, out, training_progress
-from imgcl.errors import InputError
+from imgcl.errors import InputError, StoppedError
 
 
 def pretrain(
@@ -93,34 +95,54 @@ def pretrain(
         seed=seed,
         device=device,
     )
-    if engine == "ray":
-        from imgcl.distributed.ray import pretrain_with_ray
+    try:
+        if engine == "ray":
+            from imgcl.distributed.ray import pretrain_with_ray
 
-        done = pretrain_with_ray(
-            graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir
-        )
-    else:
-        with joined_workers() as joined:
-            if joined.first:
-                err.print(f"preset {config.preset}", highlight=False)
-            with (
-                training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.first) as show,
-                tracking(track if joined.first else None, run, config, show) as on_epoch,
-            ):
-                done = start(
-                    loaded,
-                    config,
-                    run,
-                    source=graph,
-                    resume=resume or restarted(),
-                    diagnose=diagnose,
-                    on_epoch=on_epoch,
-                    workers=joined,
-                )
-            if not joined.first:
-                return
+            done = pretrain_with_ray(
+                graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir
+            )
+        else:
+            with joined_workers() as joined:
+                if joined.first:
+                    err.print(f"preset {config.preset}", highlight=False)
+                with (
+                    training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.first) as show,
+                    tracking(track if joined.first else None, run, config, show) as on_epoch,
+                ):
+                    done = start(
+                        loaded,
+                        config,
+                        run,
+                        source=graph,
+                        resume=resume or restarted(),
+                        diagnose=diagnose,
+                        on_epoch=on_epoch,
+                        on_interrupt=_say_what_happens if joined.first else lambda: None,
+                        workers=joined,
+                    )
+                if not joined.first:
+                    return
+    except (StoppedError, KeyboardInterrupt) as stopped:
+        err.print(str(stopped) or "stopped", highlight=False)
+        err.print(f"continue with: {_resuming(sys.argv[1:])}", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(getattr(stopped, "exit_code", 130)) from None
     rows, width = done.embedding.shape
     err.print(f"[green]done[/green]: {rows:,} embeddings of width {width} in {run}")
     if (run / "labels.npy").exists():
         err.print(f"next: imgcl evaluate {run} --imbalance exp:100 --classifier plain,pbs")
     out.print(str(run), highlight=False, soft_wrap=True)
+
+
+def _say_what_happens() -> None:
+    err.print("finishing this epoch and writing a checkpoint; Ctrl-C again stops at once", highlight=False)
+
+
+def _resuming(arguments: list[str]) -> str:
+    """The command that continues the run of a command.
+
+    Example:
+        >>> _resuming(["pretrain", "my graph.npz", "--out", "runs/mine"])
+        "imgcl pretrain 'my graph.npz' --out runs/mine --resume"
+    """
+    return shlex.join(["imgcl", *arguments, *([] if "--resume" in arguments else ["--resume"])])

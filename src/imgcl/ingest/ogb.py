@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +29,8 @@ def import_ogb(
     """
     say = on_progress or (lambda stage, done, total: None)
     source = Path(directory).expanduser()
-    with StoreWriter(out) as writer, tempfile.TemporaryDirectory(dir=writer.path.parent, prefix=".import-") as scratch:
-        folder = Path(scratch)
+    with StoreWriter(out) as writer:
+        folder = writer.scratch()
         with scratch_database(folder, memory_limit) as connection:
             files = open_ogb(source, connection)
             counts = files.node_counts()

@@ -6,7 +6,6 @@ mapped pairs go to a file, and from there into sorted neighbour lists. Node numb
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,8 +70,8 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         InputError: when a file or column is not there, ids are missing or not unique, or a value is refused.
     """
     say = on_progress or (lambda stage, done, total: None)
-    with StoreWriter(out) as writer, tempfile.TemporaryDirectory(dir=writer.path.parent, prefix=".import-") as scratch:
-        folder = Path(scratch)
+    with StoreWriter(out) as writer:
+        folder = writer.scratch()
         with scratch_database(folder, settings.memory_limit) as connection:
             say("nodes", 0, None)
             types = _read_nodes(connection, settings)

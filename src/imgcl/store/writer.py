@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl.errors import GraphError
-from imgcl.files import reserve, sync_directory
+from imgcl.files import remove_stale, reserve, save_array, sync_directory, temporary_path
 from imgcl.graph import Graph
 from imgcl.graph_checks import Cleaning
 from imgcl.store import manifest
@@ -48,7 +48,8 @@ class StoreWriter:
         if self.path.exists():
             raise GraphError(f"{self.path} already exists: choose another path, or delete it first")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.folder = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        remove_stale(self.path)
+        self.folder, self._scratch = temporary_path(self.path), temporary_path(self.path, "scratch")
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         self._names: list[str] = []
@@ -60,6 +61,12 @@ class StoreWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)  # nothing is left of it after a commit
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def scratch(self) -> Path:
+        """A directory on the store's disk for what is needed until the store is written."""
+        self._scratch.mkdir(exist_ok=True)
+        return self._scratch
 
     def file(self, name: str) -> Path:
         """Where the array of this name will lie; the caller writes an ``.npy`` file there."""
@@ -81,7 +88,7 @@ class StoreWriter:
     def array(self, name: str, values: NDArray[Any]) -> None:
         """Write a whole array."""
         with open(self.file(name), "wb") as handle:
-            np.save(handle, np.ascontiguousarray(values), allow_pickle=False)
+            save_array(handle, np.ascontiguousarray(values))
 
     def names(self, what: str, names: Iterable[str]) -> None:
         """Write names; ``what`` is ``node`` or ``feature``."""
@@ -105,7 +112,13 @@ class StoreWriter:
         for file in self.folder.iterdir():
             with open(file, "rb+") as handle:
                 os.fsync(handle.fileno())
-        os.rename(self.folder, self.path)
+        sync_directory(self.folder)
+        try:
+            os.rename(self.folder, self.path)
+        except OSError:
+            if not self.path.exists():
+                raise
+            raise GraphError(f"{self.path} was made by somebody else in the meantime: it is left as it is") from None
         sync_directory(self.path.parent)
         return self.path
 

@@ -1,5 +1,6 @@
 """The journal of a study: one JSON line per cell, appended and synced; a torn last line costs that line only.
 
+Every line carries its own checksum, so that a changed digit is not taken for a result (in older journals it does not).
 Lines are of two types. ``plan`` says which points of the grid were asked for, which cells they are, and with what
 (command, versions); ``cell`` is the result of a cell, or the error that it ended with.
 """
@@ -12,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from imgcl.checksums import json_checksum
 from imgcl.errors import RunError
-from imgcl.studies.locks import locked
+from imgcl.locks import locked
 
 Line = dict[str, Any]
 JOURNAL = "journal.jsonl"
@@ -39,7 +41,9 @@ class Journal:
 
     def append(self, line: Line) -> None:
         """Add a line and wait until it is on the disk."""
-        text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n"
+        plain = json.loads(json.dumps(line, allow_nan=False))
+        whole = {**plain, "checksum": json_checksum(plain)}
+        text = json.dumps(whole, separators=(",", ":"), ensure_ascii=False) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self.path.with_name(f".{self.path.name}.lock")), open(self.path, "ab+") as file:
             _cut_torn_line(file)
@@ -60,7 +64,10 @@ class Journal:
         for number, raw in enumerate(whole.splitlines(), start=1):
             try:
                 line = json.loads(raw)
-            except ValueError as error:
+                claimed = line.pop("checksum", None)
+                if claimed is not None and claimed != json_checksum(line):
+                    raise ValueError("its checksum does not fit")
+            except (ValueError, AttributeError, TypeError, RecursionError) as error:
                 raise RunError(f"{self.path}: line {number} is damaged ({error}); remove that line to go on") from None
             yield line
 

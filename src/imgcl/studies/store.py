@@ -6,16 +6,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from imgcl.files import write_text
+from imgcl.checksums import read_checked_json, write_checked_json
 from imgcl.studies.cells import Cell, PretrainCell
 from imgcl.studies.journal import JOURNAL, Journal
 from imgcl.train import Run
 
 RECORD = "record.json"
+FORMAT = "imgcl-cell-2"
 WEIGHTS = "checkpoint.safetensors"
 EMBEDDING = "embedding.npy"
 RECORDED = ("status", "seconds", "commit", "result")  # what a journal's line keeps of a record
@@ -56,10 +56,9 @@ class Store:
     def record(self, cell: Cell) -> Record | None:
         """The record of a finished cell."""
         try:
-            record: Record = json.loads((self.directory(cell) / RECORD).read_text(encoding="utf-8"))
+            return read_checked_json(self.directory(cell) / RECORD, FORMAT, "delete it; the cell is computed again")
         except FileNotFoundError:
             return None
-        return record
 
     def journalled(self) -> dict[str, Record]:
         """Records of finished cells in any study's journal: they stay known when the directory of cells is gone."""
@@ -72,7 +71,7 @@ class Store:
 
     def finish(self, cell: Cell, record: Record) -> None:
         """Keep the record: the cell is finished. Of a pre-training the embedding is kept, not the weights."""
-        write_text(self.directory(cell) / RECORD, json.dumps(record, separators=(",", ":"), ensure_ascii=False))
+        write_checked_json(self.directory(cell) / RECORD, record, FORMAT)
         (self.directory(cell) / WEIGHTS).unlink(missing_ok=True)
 
     def has_embedding(self, cell: PretrainCell) -> bool:

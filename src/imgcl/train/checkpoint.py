@@ -1,4 +1,7 @@
-"""A training state as one safetensors file: tensors, and everything else as JSON in its header. No pickle."""
+"""A training state as one safetensors file: tensors, and everything else as JSON in its header. No pickle.
+
+The header also holds a checksum of both, so a file that was cut short or changed is never trained on.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,16 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
+from imgcl.checksums import check_format, hasher
 from imgcl.errors import RunError
 from imgcl.files import atomic_path
 
-FORMAT = "imgcl-checkpoint-1"
+FORMAT = "imgcl-checkpoint-2"
+UNCHECKED = "imgcl-checkpoint-1"  # the same without a checksum
+REMEDY = "delete it; --resume then trains again from the start"
 
 
 @dataclass(frozen=True)
@@ -30,24 +36,49 @@ class Checkpoint:
     def save(self, path: Path) -> None:
         """Write the file atomically."""
         tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in self.tensors.items()}
+        values = json.dumps(self.values)
+        metadata = {"format": FORMAT, "values": values, "checksum": _checksum(tensors, values)}
         with atomic_path(path) as temporary:
-            save_file(tensors, temporary, metadata={"format": FORMAT, "values": json.dumps(self.values)})
+            temporary.write_bytes(save(tensors, metadata))
+
+    def not_finite(self) -> str | None:
+        """Name of a weight, or of something of the optimiser, that is infinite or not a number."""
+        for name, tensor in self.tensors.items():
+            trained = name.startswith(("method/", "best_method/", "optimiser/"))
+            if trained and tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+                return name
+        return None
 
     @classmethod
     def load(cls, path: Path) -> Checkpoint:
         """Read the file; anything but a whole checkpoint of this format is refused."""
+        if not path.exists():
+            raise RunError(f"{path} does not exist: the run has not reached its first checkpoint")
+        with open(path, "rb"):  # what the system refuses is not damage
+            pass
         try:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        except FileNotFoundError:
-            raise RunError(f"{path} does not exist: the run has not reached its first checkpoint") from None
-        except (SafetensorError, OSError) as error:
-            raise RunError(f"{path} is damaged ({error}): delete it and train again") from None
-        if metadata.get("format") != FORMAT:
-            found = metadata.get("format", "none")
-            raise RunError(f"{path} has format {found!r}, this version reads {FORMAT!r}: train again")
-        return cls(tensors, json.loads(metadata["values"]))
+        except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+            raise RunError(f"{path} is damaged ({error}): {REMEDY}") from None
+        found, values = metadata.get("format", "none"), metadata.get("values", "")
+        if found != UNCHECKED:
+            check_format(path, found, FORMAT)
+            if metadata.get("checksum") != _checksum(tensors, values):
+                raise RunError(f"{path} is damaged (its checksum does not fit): {REMEDY}")
+        try:
+            return cls(tensors, json.loads(values))
+        except (ValueError, RecursionError) as error:
+            raise RunError(f"{path} is damaged ({error}): {REMEDY}") from None
+
+
+def _checksum(tensors: Mapping[str, Tensor], values: str) -> str:
+    digest = hasher(values.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def pack(prefix: str, state: Mapping[str, Any], tensors: dict[str, Tensor], values: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The run directory: everything about one pre-training run, each file written atomically.
+"""The run directory: everything about one pre-training run, each file written atomically and with its checksum.
 
 =====================  ==========================================================================
 ``config.json``        settings, seed, preset, graph (name, source, fingerprint), versions
@@ -8,14 +8,18 @@
 ``labels.npy``         the graph's labels, for evaluation without the graph
 ``names.json``         names of nodes and classes, where the graph has them
 ``split-*.npy``        rows of train, val and test, when the scope ties the run to one split
+``.training.lock``     who is training, while somebody is
 =====================  ==========================================================================
+
+A file is absent, old or new, and always whole. ``--resume`` goes on from the checkpoint and writes whatever else is
+missing or damaged again.
 """
 
 from __future__ import annotations
 
-import json
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -26,16 +30,31 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from imgcl._version import __version__
-from imgcl.errors import RunError
-from imgcl.files import write_array, write_json
+from imgcl.checksums import read_checked_array, read_checked_json, write_checked_array, write_checked_json
+from imgcl.errors import RunError, StoppedError, TrainingError
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, Split
+from imgcl.interrupts import Interrupts, deferred_interrupts
+from imgcl.locks import owned
 from imgcl.train.checkpoint import Checkpoint
 from imgcl.train.settings import RunConfig
 from imgcl.train.trainer import EpochReport, Trainer
 
+FORMAT = "imgcl-run-2"
 SPLIT_PARTS = ("train", "val", "test")
+FILES = (
+    *("checkpoint.safetensors", "history.json", "embedding.npy", "labels.npy", "names.json"),
+    *(f"split-{part}.npy" for part in SPLIT_PARTS),
+)
+KEYS: dict[str, dict[str, Any]] = {
+    "config.json": {"config": dict, "graph": dict, "versions": dict, "threads": int},
+    "history.json": {"loss": list, "labellings": list},
+    "names.json": {"nodes": list | None, "classes": list | None},
+}
 RECORDED_PACKAGES = ("torch", "numpy", "scipy", "numba", "scikit-learn", "torch_geometric")
+LOCK = ".training.lock"
+WRITTEN_AGAIN = "the command that made the run writes it again when you add --resume"
+NOT_WRITTEN_AGAIN = "train again into another --out"
 
 
 class Run:
@@ -64,41 +83,108 @@ class Run:
             embedded: what is embedded and evaluated, when the scope makes that another graph or fixes the split.
         """
         run = cls(path)
-        facts = {"name": graph.name, "source": source, "fingerprint": graph.fingerprint}
-        if run.exists:
-            raise RunError(f"{run.path} already holds a run: use --resume to continue it, or another --out")
+        run.check_free()
+        # The config comes first: a directory that has one can be resumed, and files without one are somebody else's.
         run.path.mkdir(parents=True, exist_ok=True)
+        facts = {
+            "config": config.model_dump(mode="json"),
+            "graph": {"name": graph.name, "source": source, "fingerprint": graph.fingerprint},
+            "versions": versions(),
+            "threads": torch.get_num_threads(),
+        }
+        write_checked_json(run.path / "config.json", facts, FORMAT)
+        run.write_inputs(graph, embedded)
+        return run
+
+    def check_free(self) -> None:
+        """Refuse a directory that holds a run, or files that a run would write over."""
+        if self.exists:
+            raise RunError(f"{self.path} already holds a run: use --resume to continue it, or another --out")
+        foreign = [name for name in FILES if (self.path / name).exists()]
+        if foreign:
+            raise RunError(f"{self.path} is not a run directory but has a file {foreign[0]}: use another --out")
+
+    def write_inputs(self, graph: Graph, embedded: ScopedGraph | None = None) -> None:
+        """Write what evaluation needs of the graph; see :meth:`start` for the arguments."""
         if embedded is not None:
             graph, split = embedded.embed, embedded.embed_split
             for part in SPLIT_PARTS:
-                write_array(run.path / f"split-{part}.npy", getattr(split, part))
+                write_checked_array(self.path / f"split-{part}.npy", getattr(split, part))
         if graph.y is not None:
-            write_array(run.path / "labels.npy", graph.y)
+            write_checked_array(self.path / "labels.npy", graph.y)
         names = {"nodes": graph.node_names, "classes": graph.class_names}
-        write_json(run.path / "names.json", {key: None if v is None else list(v) for key, v in names.items()})
-        # The config comes last: a directory that has one is a run that can be resumed.
-        write_json(
-            run.path / "config.json",
-            {
-                "config": config.model_dump(mode="json"),
-                "graph": facts,
-                "versions": versions(),
-                "threads": torch.get_num_threads(),
-            },
-        )
-        return run
+        names = {key: None if v is None else list(v) for key, v in names.items()}
+        write_checked_json(self.path / "names.json", names, FORMAT)
 
-    def train(self, trainer: Trainer, on_epoch: Callable[[EpochReport], None] | None = None) -> None:
-        """Train to the end, with checkpoints into this directory."""
-        trainer.train(on_epoch, self._save)
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """While the block lasts, no other process trains into this directory; leftovers of crashes are removed.
+
+        Raises:
+            RunError: when another process does, naming it.
+        """
+        try:
+            with owned(self.path / LOCK, str(self.path)):
+                for leftover in self.path.glob(".*.tmp*"):
+                    leftover.unlink(missing_ok=True)
+                yield
+        finally:
+            with suppress(OSError):  # only an empty directory can be removed: nothing is left of a run that never began
+                self.path.rmdir()
+
+    def train(
+        self,
+        trainer: Trainer,
+        on_epoch: Callable[[EpochReport], None] | None = None,
+        on_interrupt: Callable[[], None] | None = None,
+    ) -> None:
+        """Train to the end, with checkpoints into this directory.
+
+        Args:
+            trainer: the training.
+            on_epoch: called after every epoch.
+            on_interrupt: called when Ctrl-C or SIGTERM comes; the epoch is finished and a checkpoint written then.
+                ``None``: an interruption is an exception at once, as usual.
+
+        Raises:
+            StoppedError: when an interruption ended training.
+            TrainingError: when loss or weights are no longer finite; the last checkpoint stays as it is.
+        """
+        with nullcontext(Interrupts()) if on_interrupt is None else deferred_interrupts(on_interrupt) as interrupts:
+
+            def after_epoch(report: EpochReport) -> None:
+                if on_epoch is not None:
+                    on_epoch(report)
+                if interrupts:
+                    self._save(trainer)
+                    message = f"stopped after epoch {report.epoch} of {report.epochs}, with a checkpoint"
+                    raise StoppedError(message, interrupts.exit_code)
+
+            try:
+                trainer.train(after_epoch, self._save)
+            except TrainingError as error:
+                raise TrainingError(f"{error}; {self._last_good()}") from None
 
     def finish(self, embedding: NDArray[np.float32]) -> None:
         """Store the embedding: the run is complete."""
-        write_array(self.path / "embedding.npy", embedding)
+        write_checked_array(self.path / "embedding.npy", embedding)
 
     def _save(self, trainer: Trainer) -> None:
-        trainer.checkpoint().save(self.path / "checkpoint.safetensors")
-        write_json(self.path / "history.json", trainer.history())
+        state = trainer.checkpoint()
+        bad = state.not_finite()
+        if bad is not None:
+            raise TrainingError(
+                f"{bad} is no longer finite after epoch {trainer.epoch}: training stopped; "
+                "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
+            )
+        state.save(self.path / "checkpoint.safetensors")
+        write_checked_json(self.path / "history.json", trainer.history(), FORMAT)
+
+    def _last_good(self) -> str:
+        if not self.has_checkpoint:
+            return "there is no checkpoint yet"
+        epoch = self.checkpoint().values["epoch"]
+        return f"the last good checkpoint is that of epoch {epoch}, {self.path / 'checkpoint.safetensors'}"
 
     # ------------------------------------------------------------------ reading
 
@@ -111,12 +197,22 @@ class Run:
         return (self.path / "embedding.npy").exists()
 
     @property
+    def whole(self) -> bool:
+        """Whether the run is finished and every file of it can be read."""
+        try:
+            _ = self.facts, self.config, self.history, self.embedding, self.node_names, self.split
+            if (self.path / "labels.npy").exists():
+                _ = self.labels
+            if self.has_checkpoint:
+                self.checkpoint()
+        except RunError:
+            return False
+        return True
+
+    @property
     def facts(self) -> dict[str, Any]:
         """The content of ``config.json``."""
-        facts = self._read_json("config.json")
-        if not isinstance(facts, dict):
-            raise RunError(f"{self.path / 'config.json'} is damaged (not an object)")
-        return facts
+        return self._read_json("config.json", NOT_WRITTEN_AGAIN)
 
     @property
     def config(self) -> RunConfig:
@@ -129,7 +225,7 @@ class Run:
 
     @property
     def history(self) -> dict[str, Any]:
-        return self._read_json("history.json")  # type: ignore[no-any-return]
+        return self._read_json("history.json")
 
     @property
     def embedding(self) -> NDArray[np.float32]:
@@ -169,24 +265,21 @@ class Run:
     def has_checkpoint(self) -> bool:
         return (self.path / "checkpoint.safetensors").exists()
 
-    def _read_json(self, name: str) -> Any:
-        path = self.path / name
+    def _read_json(self, name: str, remedy: str = WRITTEN_AGAIN) -> dict[str, Any]:
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            content = read_checked_json(self.path / name, FORMAT, remedy)
         except FileNotFoundError:
             raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise RunError(f"{path} is damaged ({error})") from None
+        for key, kind in KEYS[name].items():
+            if key not in content or not isinstance(content[key], kind):
+                raise RunError(f"{self.path / name} is damaged ({key!r} is not there): {remedy}")
+        return content
 
     def _read_array(self, name: str) -> NDArray[Any]:
-        path = self.path / name
         try:
-            array: NDArray[Any] = np.load(path, allow_pickle=False)
-            return array
+            return read_checked_array(self.path / name, WRITTEN_AGAIN)
         except FileNotFoundError:
             raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
-        except (ValueError, EOFError, OSError) as error:
-            raise RunError(f"{path} is damaged ({error})") from None
 
 
 def versions() -> dict[str, str]:

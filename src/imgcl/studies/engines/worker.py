@@ -12,9 +12,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from imgcl.graph import Graph
+from imgcl.locks import locked
 from imgcl.studies.cells import BaselineCell, Cell, PretrainCell
 from imgcl.studies.compute import Embedded, compute, failure, timed
-from imgcl.studies.locks import locked
 from imgcl.studies.store import Store
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
