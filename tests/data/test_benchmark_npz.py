@@ -119,6 +119,7 @@ BAD = {
     ),
     "NaN feature": ({"attr_data": np.array([1, np.nan, 1, 1, 1])}, r"x\[1, 1\] is nan"),
     "negative label": ({"labels": np.array([0, 1, -2, 0])}, r"labels\[2\] is -2"),
+    "too many features": ({"attr_shape": np.array([4, 2**30])}, "1,073,741,824 features: at most 16,777,216"),
     "too many names": ({"node_names": np.array(["a"] * 5)}, "node_names has length 5, expected 4"),
 }
 

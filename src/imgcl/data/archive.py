@@ -1,33 +1,31 @@
 """Reading arrays out of an ``.npz`` file that somebody else made.
 
-Nothing is unpickled, only the arrays that are asked for are touched, and an array's claimed size is checked
-against the bytes in the file before memory is allocated for it: a damaged or hostile file gives a
-:class:`~imgcl.errors.GraphError`, not a crash.
+Nothing is unpickled or unpacked to disk, only the arrays that are asked for are touched, and what they claim to hold
+is checked against the bytes in the file and the memory of the machine before any is allocated: a damaged or hostile
+file gives a :class:`~imgcl.errors.GraphError`, not a crash.
 """
 
 from __future__ import annotations
 
-import tokenize
-import warnings
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 
 from imgcl.errors import DataNotFoundError, GraphError
+from imgcl.npy import MAX_HEADER, Header, memory_limit, read_header
 
-MAX_HEADER = 10_000  # bytes of an array's description
 MAX_RATIO = 1_100  # deflate cannot compress better than 1 : 1032
-PLAIN_KINDS = "biufUS"  # numbers and text: everything else needs pickle or has no meaning here
+BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # so many times the file, and so many bytes: no graph, but a decompression bomb
 DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError),  # of the archive
-    *(ValueError, SyntaxError, tokenize.TokenError),  # of an array's description
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError),  # of the archive
+    *(ValueError, OverflowError, MemoryError),  # of an array
 )
 
 
@@ -49,6 +47,7 @@ class Archive:
             raise DataNotFoundError(f"there is no file {self.path}")
         with self._damage_is_a_graph_error("is not a readable .npz file"):
             self._zip = zipfile.ZipFile(self.path)
+        self._claimed: dict[str, int] = {}  # bytes of the arrays that were asked for
         self._members = {
             info.filename.removesuffix(".npy"): info
             for info in self._zip.infolist()
@@ -68,28 +67,27 @@ class Archive:
         """The names of the arrays in the file."""
         return tuple(self._members)
 
-    def describe(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Shape and type of one array, without reading it; checked against the bytes that are there."""
+    def describe(self, name: str) -> Header:
+        """What one array is, without reading it; checked against the bytes that are there."""
         info = self._member(name)
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise GraphError(f"{self.path}: array {name!r} is compressed in a way that numpy does not write")
         with self._damage_is_a_graph_error(f"array {name!r} is damaged"), self._zip.open(info) as stream:
-            shape, dtype = _read_header(stream)
+            header = read_header(stream)
             start = stream.tell()
-        size = int(np.prod([int(length) for length in shape], dtype=object)) * dtype.itemsize
         possible = info.compress_size <= self.path.stat().st_size and info.file_size <= MAX_RATIO * (
             info.compress_size + 1024
         )
-        if not possible or (not dtype.hasobject and size != info.file_size - start):
+        if not possible or (header.plain and header.size != info.file_size - start):
             raise GraphError(
-                f"{self.path}: array {name!r} claims shape {shape} of {dtype}, {size:,} bytes, "
+                f"{self.path}: array {name!r} claims shape {header.shape} of {header.dtype}, {header.size:,} bytes, "
                 f"but the file holds {info.compress_size:,} bytes for it"
             )
-        return shape, dtype
+        return header
 
     def is_plain(self, name: str) -> bool:
         """Whether the array is there and can be read without pickle."""
-        return name in self._members and self.describe(name)[1].kind in PLAIN_KINDS
+        return name in self._members and self.describe(name).plain
 
     def read(self, name: str, *, ndim: int | None = None) -> np.ndarray:
         """One array.
@@ -101,16 +99,32 @@ class Archive:
         Raises:
             GraphError: when it is missing, damaged, pickled, or has another number of dimensions.
         """
-        shape, dtype = self.describe(name)
-        if dtype.kind not in PLAIN_KINDS:
+        header = self.describe(name)
+        if not header.plain:
             raise GraphError(
-                f"{self.path}: array {name!r} has dtype {dtype}, which is stored as pickled objects or records: "
+                f"{self.path}: array {name!r} has dtype {header.dtype}, which is stored as pickled objects or records: "
                 "save it as plain numbers or text"
             )
-        if ndim is not None and len(shape) != ndim:
-            raise GraphError(f"{self.path}: array {name!r} has shape {shape}, expected {ndim} dimension(s)")
+        if ndim is not None and len(header.shape) != ndim:
+            raise GraphError(f"{self.path}: array {name!r} has shape {header.shape}, expected {ndim} dimension(s)")
+        self._claim(name, header.size)
         with self._damage_is_a_graph_error(f"array {name!r} is damaged"), self._zip.open(self._member(name)) as stream:
             return np.asarray(npy.read_array(stream, allow_pickle=False, max_header_size=MAX_HEADER))
+
+    def _claim(self, name: str, size: int) -> None:
+        """Refuse to read more than the machine can hold, or than a file of this size says."""
+        self._claimed[name] = size
+        total, limit, there = sum(self._claimed.values()), memory_limit(), self.path.stat().st_size
+        if total > limit:
+            raise GraphError(
+                f"{self.path}: its arrays up to {name!r} take {total / 1e9:,.1f} GB, more than half of the memory here "
+                f"({limit / 1e9:,.1f} GB): write them as tables and use imgcl import, which keeps a graph on disk"
+            )
+        if total > max(BOMB_SIZE, BOMB_RATIO * there):
+            raise GraphError(
+                f"{self.path}: its {there / 1e6:,.1f} MB unpack to {total / 1e9:,.1f} GB, as in a decompression bomb: "
+                "if this is meant, save the file with numpy.savez instead of savez_compressed"
+            )
 
     def _member(self, name: str) -> zipfile.ZipInfo:
         if name not in self._members:
@@ -121,23 +135,9 @@ class Archive:
     @contextmanager
     def _damage_is_a_graph_error(self, what: str) -> Iterator[None]:
         try:
-            with warnings.catch_warnings():  # headers of files that Python 2 wrote are fine
-                warnings.filterwarnings("ignore", message="Reading `.npy` or `.npz` file required additional")
-                yield
+            yield
         except GraphError:
             raise
         except DAMAGE as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise GraphError(f"{self.path}: {what} ({reason}): get the file again") from error
-
-
-def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = npy.read_magic(stream)
-    if version not in ((1, 0), (2, 0), (3, 0)):
-        raise ValueError(f"unknown .npy version {version}")
-    # version 3 differs from 2 only in allowing UTF-8 field names, and arrays with fields are refused anyway
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(stream, max_header_size=MAX_HEADER)
-    if any(length < 0 for length in shape):
-        raise ValueError(f"negative shape {shape}")
-    return shape, dtype

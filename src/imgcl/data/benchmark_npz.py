@@ -19,9 +19,10 @@ import scipy.sparse as sp
 from imgcl.data.archive import Archive
 from imgcl.errors import GraphError
 from imgcl.graph import Graph
-from imgcl.graph_checks import Features
+from imgcl.graph_checks import MAX_CLASSES, Features
 
 SPARSE_BELOW = 0.05  # density under which a product with the sparse matrix beats the dense one
+MOST_FEATURES = 1 << 24  # an encoder's first matrix has a row for each of them
 
 
 def read_benchmark_npz(path: str | Path, *, name: str | None = None, binarise: bool = False) -> Graph:
@@ -49,12 +50,9 @@ def read_benchmark_npz(path: str | Path, *, name: str | None = None, binarise: b
         if labels is None and "labels_data" in archive.names:
             raise GraphError(f"{path}: labels are a matrix (several classes per node): give one class per node")
         names = {
-            argument: _read_names(archive, array)
-            for argument, array in (
-                ("node_names", "node_names"),
-                ("feature_names", "attr_names"),
-                ("class_names", "class_names"),
-            )
+            "node_names": _read_names(archive, "node_names", adjacency.shape[0]),
+            "feature_names": _read_names(archive, "attr_names", features.shape[1]),
+            "class_names": _read_names(archive, "class_names", MAX_CLASSES),
         }
     try:
         return Graph.from_scipy(adjacency, features, labels, name=name or path.stem, **names)
@@ -92,6 +90,10 @@ def _read_csr(archive: Archive, prefix: str) -> sp.csr_array:
 def _read_features(archive: Archive, rows: int) -> Features:
     if "attr_data" in archive.names:
         matrix = _read_csr(archive, "attr")
+        if matrix.shape[1] > MOST_FEATURES:
+            raise GraphError(
+                f"{archive.path}: attr_shape says {matrix.shape[1]:,} features: at most {MOST_FEATURES:,} are supported"
+            )
         dense_enough = matrix.nnz >= SPARSE_BELOW * matrix.shape[0] * matrix.shape[1]
         return matrix.toarray() if dense_enough and matrix.shape[0] == rows else matrix
     if "attr_matrix" in archive.names:
@@ -114,10 +116,13 @@ def _binarise(x: Features) -> Features:
     return matrix
 
 
-def _read_names(archive: Archive, array: str) -> list[str] | None:
+def _read_names(archive: Archive, array: str, most: int) -> list[str] | None:
     """Stored names, unless they would need pickle: names are worth having, never worth running code for."""
     if not archive.is_plain(array):
         return None
+    shape = archive.describe(array).shape
+    if len(shape) == 1 and shape[0] > most:
+        raise GraphError(f"{archive.path}: {array} has length {shape[0]}, expected {most}")
     values = archive.read(array, ndim=1)
     if values.dtype.kind == "S":
         return [value.decode("utf-8", errors="replace") for value in values]

@@ -10,6 +10,9 @@ import numpy as np
 
 from imgcl.errors import DataNotFoundError, GraphError
 from imgcl.graph import Graph
+from imgcl.npy import memory_limit
+
+GROWTH = 8  # bytes in memory for a byte of JSON, about
 
 
 def read_wiki_cs(path: str | Path, *, name: str | None = None) -> Graph:
@@ -26,6 +29,12 @@ def read_wiki_cs(path: str | Path, *, name: str | None = None) -> Graph:
     path = Path(path)
     if not path.is_file():
         raise DataNotFoundError(f"there is no file {path}")
+    size, limit = path.stat().st_size, memory_limit()
+    if size * GROWTH > limit:
+        raise GraphError(
+            f"{path} needs about {GROWTH * size / 1e9:,.1f} GB, more than half of the memory here "
+            f"({limit / 1e9:,.1f} GB): write it as tables and use imgcl import, which keeps a graph on disk"
+        )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
