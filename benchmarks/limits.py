@@ -14,10 +14,13 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from common import arguments, interleaved, peak_mb, show
-from epoch import ours, run_ours
 from imgcl.block import Block
 from imgcl.data import load_graph
+from imgcl.distributed.workers import ALONE
 from imgcl.methods.gbt import GBTSettings
+from imgcl.train.batches import WholeGraph
+from imgcl.train.settings import TrainingSettings
+from methods import GRAPH, ours, run_ours
 
 PARTS = {
     "dense products": ("aten::mm", "aten::addmm", "aten::addmm_"),
@@ -52,7 +55,8 @@ def work(block: Block, settings: GBTSettings) -> tuple[float, float]:
     """Dense multiply-adds and sparse entry-columns of one epoch, forward and backward."""
     n, features = block.features.shape
     hidden, dim = 2 * settings.dim, settings.dim
-    first = (1 + 2 * settings.feature_mask) * n * features * hidden * 2  # forward and the weight's gradient
+    # Every column that a view keeps is multiplied once, forward and for the weight's gradient.
+    first = (1 - settings.feature_mask**2) * n * features * hidden * 2
     second = 2 * n * hidden * dim * 3  # two views; forward, and both gradients
     loss = n * dim * dim * 3
     entries = (1 - settings.edge_drop) * block.adjacency.n_entries + n
@@ -61,7 +65,7 @@ def work(block: Block, settings: GBTSettings) -> tuple[float, float]:
 
 def shares(epochs: int) -> dict[str, float]:
     """Share of an epoch's time by kind of work."""
-    epoch = ours()
+    epoch = ours("gbt", GRAPH)
     epoch()
     with profile(activities=[ProfilerActivity.CPU]) as recorded:
         for _ in range(epochs):
@@ -74,7 +78,8 @@ def shares(epochs: int) -> dict[str, float]:
 
 def main() -> None:
     options = arguments(__doc__ or "").parse_args()
-    block, settings = Block.from_graph(load_graph("amazon-computers")), GBTSettings()
+    block = WholeGraph(load_graph(GRAPH), TrainingSettings(), torch.device("cpu"), ALONE).block
+    settings = GBTSettings()
     hidden = 2 * settings.dim
     speed = machine_speed(block, hidden, options.repeats)
     dense, sparse = work(block, settings)
@@ -82,7 +87,7 @@ def main() -> None:
     entries = (1 - settings.edge_drop) * block.adjacency.n_entries + n
     dense_limit = dense / (n * features * hidden / speed["dense"])
     sparse_limit = sparse / (entries * hidden / min(speed["torch"], speed["ours"]))
-    seconds = interleaved({"ours": ours()}, options.repeats)["ours"]
+    seconds = interleaved({"ours": ours("gbt", GRAPH)}, options.repeats)["ours"]
     limit = dense_limit + sparse_limit
     show(
         "gbt-epoch-limit",
@@ -94,7 +99,7 @@ def main() -> None:
             "sparse_limit_s": sparse_limit,
             "dense_gflops": 2e-9 * n * features * hidden / speed["dense"],
             "sparse_ours_against_torch": speed["torch"] / speed["ours"],
-            "peak_mb": peak_mb(run_ours),
+            "peak_mb": peak_mb(run_ours, "gbt", GRAPH),
             **{f"share: {part}": share for part, share in shares(options.repeats).items()},
         },
         options.json,

@@ -7,8 +7,6 @@ from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 from torch_geometric.utils import dropout_edge
 
-from imgcl.losses import barlow_twins
-
 
 class StockGCN(nn.Module):
     """GCNConv - BatchNorm - PReLU - GCNConv, as in the method's own repository."""
@@ -33,4 +31,12 @@ def gbt_loss(encoder: nn.Module, x: Tensor, edge_index: Tensor, edge_drop: float
         encoder(mask_columns(x, feature_mask), dropout_edge(edge_index, edge_drop, force_undirected=True)[0])
         for _ in range(2)
     )
-    return barlow_twins(u, v)
+    return _barlow_twins(u, v)
+
+
+def _barlow_twins(u: Tensor, v: Tensor, eps: float = 1e-15) -> Tensor:
+    """The formula as GBT's repository writes it."""
+    a, b = ((z - z.mean(dim=0)) / (z.std(dim=0) + eps) for z in (u, v))
+    correlation = a.T @ b / len(u)
+    off_diagonal = ~torch.eye(u.shape[1], dtype=torch.bool)
+    return (1 - correlation.diagonal()).square().sum() + correlation[off_diagonal].square().sum() / u.shape[1]

@@ -110,7 +110,7 @@ class Block:
 
     def project(self, weight: Tensor) -> Tensor:
         """``X @ weight`` for the features of this view."""
-        return project([self], weight)[0]
+        return project([self], weight)[0][0]
 
     def dense_features(self) -> Tensor:
         """The features of this view as a dense matrix; for modules that know no other."""
@@ -122,17 +122,25 @@ class Block:
         return x if self.row_mask is None else x * self.row_mask.unsqueeze(1)
 
 
-def project(blocks: list[Block] | tuple[Block, ...], weight: Tensor) -> list[Tensor]:
-    """``X @ weight`` for every block; blocks that share their features share one product.
+def project(
+    blocks: list[Block] | tuple[Block, ...], weight: Tensor, frozen: Tensor | None = None
+) -> list[list[Tensor]]:
+    """``X @ weight`` for every block, and the same for a second weight that gets no gradient.
 
-    Blocks with the same column mask as well (a graph and its corruption) share the result itself.
+    Blocks that share their features share one product, for both weights; blocks with the same column mask as well (a
+    graph and its corruption) share the result itself.
     """
-    products: dict[tuple[int, int], Tensor] = {}
+    products: dict[tuple[int, int], list[Tensor]] = {}
     for features in {id(block.features): block.features for block in blocks}.values():
         masks = {id(block.column_mask): block.column_mask for block in blocks if block.features is features}
-        for key, product in zip(masks, features.products(weight, list(masks.values())), strict=True):
-            products[id(features), key] = product
-    return [_at_rows(block, products[id(block.features), id(block.column_mask)]) for block in blocks]
+        found = features.products(weight, list(masks.values()), frozen)
+        for place, key in enumerate(masks):
+            products[id(features), key] = found[place :: len(masks)]
+    weights = range(1 if frozen is None else 2)
+    return [
+        [_at_rows(block, products[id(block.features), id(block.column_mask)][each]) for block in blocks]
+        for each in weights
+    ]
 
 
 def _at_rows(block: Block, product: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ def masks(*dropped, width=7):
     return made
 
 
+@pytest.mark.parametrize("by_columns", [False, True])
 @pytest.mark.parametrize(
     "given",
     [
@@ -25,9 +26,10 @@ def masks(*dropped, width=7):
         masks((1,)),
     ],
 )
-def test_equals_masking_the_features_with_its_gradient(given):
+def test_equals_masking_the_features_with_its_gradient(given, by_columns):
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(5, 7, dtype=torch.float64, generator=generator)
+    x = x.T.contiguous().T if by_columns else x
     weight = torch.randn(7, 3, dtype=torch.float64, generator=generator, requires_grad=True)
     expected = [x @ weight if mask is None else (x * mask) @ weight for mask in given]
     found = masked_products(x, weight, given)
@@ -40,3 +42,20 @@ def test_equals_masking_the_features_with_its_gradient(given):
         gradients.append(torch.autograd.grad(total, weight)[0])
     torch.testing.assert_close(*gradients)
     assert torch.autograd.gradcheck(lambda w: tuple(masked_products(x, w, given)), (weight,))
+
+
+@pytest.mark.parametrize("given", [masks((0, 3), (3, 6)), masks((1,)), [None, None], masks((1,), (2,), (2, 4))])
+def test_a_frozen_weight_beside(given):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(5, 7, dtype=torch.float64, generator=generator).T.contiguous().T[:5]
+    weight = torch.randn(7, 3, dtype=torch.float64, generator=generator, requires_grad=True)
+    frozen = torch.randn(7, 2, dtype=torch.float64, generator=generator, requires_grad=True)
+    found = masked_products(x, weight, given, frozen)
+    expected = [x @ each if mask is None else (x * mask) @ each for each in (weight, frozen) for mask in given]
+    for a, b in zip(found, expected, strict=True):
+        torch.testing.assert_close(a, b)
+    trained, others = found[: len(given)], found[len(given) :]
+    assert all(product.requires_grad for product in trained)
+    assert not any(product.requires_grad for product in others)
+    mine, theirs = (sum(p.square().sum() for p in products) for products in (trained, expected[: len(given)]))
+    torch.testing.assert_close(*(torch.autograd.grad(total, weight)[0] for total in (mine, theirs)))

@@ -93,10 +93,19 @@ class LayeredEncoder(Encoder):
         self.dropout = nn.Dropout(dropout)
         self.residual, self.jumping = residual, jumping
 
-    def forward(self, blocks: Sequence[Block], rows: Tensor | None = None) -> list[Tensor]:
-        if not all(block.project_first for block in blocks):
-            return [self._encode(block, block.dense_features(), rows, projected=False) for block in blocks]
-        products = project(list(blocks), self.layers[0].input_weight)  # type: ignore[arg-type]
+    @property
+    def input_weight(self) -> Tensor:
+        """What the features are multiplied by."""
+        return self.layers[0].input_weight  # type: ignore[return-value]
+
+    def forward(
+        self, blocks: Sequence[Block], rows: Tensor | None = None, products: Sequence[Tensor] | None = None
+    ) -> list[Tensor]:
+        """The rows of every block; ``products``: its features times the input weight, where they are known already."""
+        if products is None:
+            if not all(block.project_first for block in blocks):
+                return [self._encode(block, block.dense_features(), rows, projected=False) for block in blocks]
+            (products,) = project(list(blocks), self.input_weight)
         return [self._encode(block, first, rows, projected=True) for block, first in zip(blocks, products, strict=True)]
 
     def _encode(self, block: Block, hidden: Tensor, rows: Tensor | None, *, projected: bool) -> Tensor:
@@ -116,6 +125,21 @@ class LayeredEncoder(Encoder):
             if index < last:
                 hidden = self.dropout(hidden)
         return torch.cat(outputs, dim=1) if self.jumping == "cat" else hidden
+
+
+def encode_beside(
+    encoder: Encoder, frozen: Encoder, blocks: Sequence[Block], rows: Tensor | None = None
+) -> tuple[list[Tensor], list[Tensor]]:
+    """What an encoder gives, and what another one gives that is not trained; they share the first product."""
+    layered = isinstance(encoder, LayeredEncoder) and isinstance(frozen, LayeredEncoder)
+    if not layered or not all(block.project_first for block in blocks):
+        with torch.no_grad():
+            others = frozen(blocks, rows)
+        return encoder(blocks, rows), others
+    own, theirs = project(list(blocks), encoder.input_weight, frozen.input_weight)  # type: ignore[arg-type]
+    with torch.no_grad():
+        others = frozen(blocks, rows, theirs)
+    return encoder(blocks, rows, own), others
 
 
 def fans(in_features: int, widths: Sequence[int]) -> list[tuple[int, int]]:

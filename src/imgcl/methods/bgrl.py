@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from imgcl.block import Block
+from imgcl.encoders.layered import encode_beside
 from imgcl.fused import PReLU, bias_activation
 from imgcl.losses import bootstrap_cosine
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
@@ -37,10 +38,8 @@ class BGRL(TwoViews[BGRLSettings]):
         self.predictor = Predictor(width, settings.predictor)
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
-        views = self.draw(block, generator)
-        with torch.no_grad():
-            z1, z2 = self.target(views, rows)
-        q1, q2 = (self.predictor(online) for online in self.encoder(views, rows))
+        online, (z1, z2) = encode_beside(self.encoder, self.target, self.draw(block, generator), rows)
+        q1, q2 = (self.predictor(each) for each in online)
         return bootstrap_cosine(q1, z2) + bootstrap_cosine(q2, z1)
 
     def after_step(self, progress: float) -> None:
@@ -51,7 +50,7 @@ class BGRL(TwoViews[BGRLSettings]):
                 target.lerp_(online, share)
 
 
-class Predictor(nn.Sequential):
+class Predictor(nn.Module):
     """Linear-PReLU-Linear; bias and activation of the hidden rows are one operation.
 
     Args:
@@ -60,12 +59,12 @@ class Predictor(nn.Sequential):
     """
 
     def __init__(self, width: int, hidden: int) -> None:
-        super().__init__(nn.Linear(width, hidden), PReLU(), nn.Linear(hidden, width))
+        super().__init__()
+        self.first, self.activation, self.last = nn.Linear(width, hidden), PReLU(), nn.Linear(hidden, width)
 
     def forward(self, rows: Tensor) -> Tensor:
         """Predict from the rows."""
         if rows.device.type != "cpu":
-            return super().forward(rows)  # type: ignore[no-any-return]
-        first, activation, last = self
-        hidden = functional.linear(rows, first.weight)
-        return last(bias_activation(hidden, first.bias, activation.weight))  # type: ignore[no-any-return]
+            return self.last(self.activation(self.first(rows)))  # type: ignore[no-any-return]
+        hidden = functional.linear(rows, self.first.weight)
+        return self.last(bias_activation(hidden, self.first.bias, self.activation.weight))  # type: ignore[no-any-return]

@@ -26,9 +26,9 @@ class DenseFeatures:
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape[0], self.matrix.shape[1]
 
-    def products(self, weight: Tensor, masks: Sequence[Tensor | None]) -> list[Tensor]:
-        """``X diag(mask) W`` for every mask, as one product and small corrections."""
-        return masked_products(self.matrix, weight, masks)
+    def products(self, weight: Tensor, masks: Sequence[Tensor | None], frozen: Tensor | None = None) -> list[Tensor]:
+        """``X diag(mask) W`` for every mask, then the same for ``frozen``: as one product and small corrections."""
+        return masked_products(self.matrix, weight, masks, frozen)
 
     def to_dense(self) -> Tensor:
         return self.matrix
@@ -48,9 +48,10 @@ class SparseFeatures:
     def shape(self) -> tuple[int, int]:
         return self.operator.matrix.n_rows, self.operator.matrix.n_columns
 
-    def products(self, weight: Tensor, masks: Sequence[Tensor | None]) -> list[Tensor]:
-        """``X diag(mask) W`` for every mask, each touching only the entries that are not zero."""
-        return [self.operator @ masked_weight(weight, mask) for mask in masks]
+    def products(self, weight: Tensor, masks: Sequence[Tensor | None], frozen: Tensor | None = None) -> list[Tensor]:
+        """``X diag(mask) W`` for every mask, then the same for ``frozen``; only entries that are not zero count."""
+        weights = [weight] if frozen is None else [weight, frozen.detach()]
+        return [self.operator @ masked_weight(each, mask) for each in weights for mask in masks]
 
     def to_dense(self) -> Tensor:
         return torch.from_numpy(self.operator.matrix.to_scipy().toarray()).to(self.operator.matrix.device)
