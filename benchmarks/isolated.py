@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 EVERY = 0.02  # seconds between two looks
-PATIENCE = 7200
 
 
 def alone(function: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
@@ -22,8 +21,9 @@ def alone(function: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]
     try:
         result: dict[str, Any] = receiving.recv()
     except EOFError:
-        raise SystemExit(f"{function.__name__} failed: see above") from None
-    process.join(PATIENCE)
+        process.join()
+        raise SystemExit(f"{function.__name__} failed (exit code {process.exitcode}): see above") from None
+    process.join()
     return result
 
 

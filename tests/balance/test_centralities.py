@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from imgcl.balance.centrality import (
 )
 from imgcl.errors import InputError
 from imgcl.graph import Graph
+from imgcl.store import open_store, write_store
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +45,13 @@ def test_pagerank_equals_networkx(network: nx.Graph, graph: Graph, damping: floa
     ours = pagerank(graph, damping=damping)
     theirs = in_order(nx.pagerank(network, alpha=damping, tol=1e-13, max_iter=10_000))
     assert ours / ours.sum() == pytest.approx(theirs, abs=1e-8)
+
+
+def test_pagerank_of_a_mapped_graph_and_to_a_tolerance(graph: Graph, tmp_path: Path) -> None:
+    exact = pagerank(graph)
+    assert np.array_equal(pagerank(open_store(write_store(graph, tmp_path / "g.store"))), exact)
+    rough = pagerank(graph, tolerance=1e-3)
+    assert 1e-6 < abs(rough - exact).sum() / exact.sum() < 1e-2
 
 
 def test_pagerank_is_the_fixed_point_of_its_equation(graph: Graph) -> None:

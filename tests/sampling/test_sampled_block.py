@@ -152,10 +152,24 @@ def test_by_rows_is_the_same_as_at_once(name, settings, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_diffusion_by_rows():
+@pytest.mark.parametrize("normalise", ["none", "column"])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_few_features_by_rows(name, normalise, tmp_path):
+    torch.manual_seed(0)
+    encoder = make_encoder(name, 12, [20, 4]).eval()
+    with torch.no_grad():
+        expected = encoder([Block.from_graph(GRAPH, normalise=normalise)])[0].numpy()
+    source = FeatureSource(GRAPH, normalise)
+    assert (source.plain is GRAPH.x) == (normalise == "none")
+    found = encode_by_rows(encoder, GRAPH, source, scratch=tmp_path)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_diffusion_by_rows(width):
     view = PPRDiffusion(epsilon=1e-9, top_k=None)
     torch.manual_seed(0)
-    encoder = make_encoder("gcn", 12, [8]).eval()
+    encoder = make_encoder("gcn", 12, [width]).eval()
     with torch.no_grad():
         expected = encoder([view(Block.from_graph(GRAPH), torch.Generator())])[0].numpy()
     found = encode_by_rows(encoder, GRAPH, FeatureSource(GRAPH), diffusion=view.rows())

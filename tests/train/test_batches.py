@@ -1,5 +1,6 @@
 """Training in mini-batches: every method, the same bits after a resume, and what a batch holds."""
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,39 @@ def test_anchors_take_turns():
     assert set(turn[0]) != set(turn[2])
     everybody = [run.batches.anchors(epoch, None) for epoch in range(6)]
     assert len(np.unique(np.concatenate(everybody))) == 6 * 64
+
+
+def test_anchors_come_from_the_selection(monkeypatch):
+    run, seen = trainer(epochs=9), []
+    step = run.batches.step
+
+    def watched(epoch, rows):
+        block, anchors = step(epoch, rows)
+        seen.append(block.nodes[anchors])
+        return block, anchors
+
+    monkeypatch.setattr(run.batches, "step", watched)
+    for _ in range(9):
+        run.step()
+        assert set(seen[-1]) <= set(run.selector.rows.tolist())
+    assert len(run.selector.rows) == 200
+    assert len(np.unique(np.concatenate(seen))) > 200  # three labellings select different nodes
+
+
+def test_the_next_batch_is_made_in_the_background(monkeypatch):
+    run = trainer(imgcl=False)
+    made, batch = {}, run.batches.batch
+
+    def watched(epoch, rows):
+        made[epoch] = threading.current_thread().name
+        return batch(epoch, rows)
+
+    monkeypatch.setattr(run.batches, "batch", watched)
+    for _ in range(3):
+        run.step()
+    assert made.pop(0) == threading.current_thread().name
+    assert {1, 2} <= set(made)
+    assert all(name.startswith("batches") for name in made.values())
 
 
 def test_fewer_rows_than_a_batch_are_all_taken():

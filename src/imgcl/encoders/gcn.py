@@ -35,6 +35,8 @@ class GCN(LayeredEncoder):
 class GCNLayer(Convolution):
     """``S (H W)``."""
 
+    any_order = True
+
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
         self.out_features = out_features

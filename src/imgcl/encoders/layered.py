@@ -37,6 +37,7 @@ class Convolution(nn.Module):
 
     out_features: int
     reads_neighbours_only = True  # of its input rows ``propagate`` touches those of neighbours and the wanted rows
+    any_order = False  # whether messages may be passed before the product
 
     @property
     def input_weight(self) -> Tensor:

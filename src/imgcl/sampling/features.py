@@ -35,6 +35,13 @@ class FeatureSource:
         self._normalise = "none" if normalise == "column" else normalise
         self._moments = _moments(graph.x) if normalise == "column" else None
 
+    @property
+    def plain(self) -> NDArray[np.float32] | None:
+        """The matrix itself, perhaps memory-mapped, when its rows are read as they are: dense and not normalised."""
+        if not isinstance(self._x, np.ndarray) or self._x.dtype != np.float32:
+            return None
+        return self._x if self._normalise == "none" and self._moments is None else None
+
     def take(self, nodes: NDArray[np.int64]) -> Features:
         """The features of these nodes, in this order."""
         return self._operand(_gather(self._x, nodes))

@@ -23,6 +23,7 @@ from imgcl.graph import Graph
 from imgcl.sampling.features import FeatureSource
 from imgcl.sampling.piece import Piece
 from imgcl.sparse import CSR, DenseFeatures
+from imgcl.sparse.csr import _wrap_array
 from imgcl.views.diffusion import Rows
 
 ENTRIES_AT_ONCE = 1 << 20  # neighbours of one range of rows
@@ -56,11 +57,11 @@ def encode_by_rows(
     n, layers = graph.n_nodes, cast(list[Convolution], list(encoder.layers))
     degree = torch.from_numpy(np.diff(graph.indptr).astype(np.float32))
     out = scratch_array((n, encoder.out_features), scratch)
-    projected = scratch_array((n, layers[0].input_weight.shape[1]), scratch)
     with torch.no_grad():
-        for rows in _even_ranges(n):
-            product = source.rows(rows.start, rows.stop).products(layers[0].input_weight, [None])[0]
-            projected[rows] = product.cpu().numpy()
+        # Few features are read from the store itself, once for every neighbour; many are multiplied first.
+        features = source.plain if layers[0].any_order else None
+        raw = features is not None and features.shape[1] <= layers[0].input_weight.shape[1]
+        projected = features if raw and features is not None else _first_products(source, layers[0], n, scratch)
         hidden: NDArray[np.float32] | None = None
         column = 0
         for index, (layer, finish) in enumerate(zip(layers, encoder.finishes, strict=True)):
@@ -71,7 +72,7 @@ def encode_by_rows(
             kept = scratch_array((n, width), scratch) if encoder.residual and not last else None
             for rows in _ranges(graph):
                 piece, inputs = _piece(graph, degree, rows, layer, projected, diffusion, device)
-                result = layer.propagate(piece, inputs, piece.rows)
+                result = (layer if raw and index == 0 else layer.propagate)(piece, inputs, piece.rows)
                 if hidden is not None and hidden.shape[1] == width:
                     result = result + _tensor(hidden[rows], device)
                 result = finish(result)
@@ -86,6 +87,17 @@ def encode_by_rows(
             if next_projected is not None:
                 projected = next_projected
     return out
+
+
+def _first_products(
+    source: FeatureSource, layer: Convolution, n: int, scratch: str | Path | None
+) -> NDArray[np.float32]:
+    """All features times the first layer's weight."""
+    products = scratch_array((n, layer.input_weight.shape[1]), scratch)
+    for begin in range(0, n, ROWS_AT_ONCE):
+        end = min(n, begin + ROWS_AT_ONCE)
+        products[begin:end] = source.rows(begin, end).products(layer.input_weight, [None])[0].cpu().numpy()
+    return products
 
 
 def scratch_array(shape: tuple[int, int], folder: str | Path | None = None) -> NDArray[np.float32]:
@@ -135,7 +147,7 @@ def _piece(
 
 
 def _tensor(array: NDArray[np.float32], device: Any) -> Tensor:
-    return torch.from_numpy(np.asarray(array)).to(device)
+    return _wrap_array(np.asarray(array), np.float32).to(device)  # a store's features cannot be written
 
 
 def _ranges(graph: Graph) -> Iterator[slice]:
@@ -147,8 +159,3 @@ def _ranges(graph: Graph) -> Iterator[slice]:
         end = min(n, begin + ROWS_AT_ONCE, max(end, begin + 1))
         yield slice(begin, end)
         begin = end
-
-
-def _even_ranges(n: int) -> Iterator[slice]:
-    for begin in range(0, n, ROWS_AT_ONCE):
-        yield slice(begin, min(n, begin + ROWS_AT_ONCE))

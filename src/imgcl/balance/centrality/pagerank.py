@@ -14,7 +14,7 @@ TOLERANCE = 1e-10
 MAX_STEPS = 10_000  # 0.998 still converges; a damping nearer to 1 has no useful fixed point in float64
 
 
-def pagerank(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.float64]:
+def pagerank(graph: Graph, *, damping: float = 0.85, tolerance: float = TOLERANCE, **_: object) -> NDArray[np.float64]:
     """PageRank: the fixed point of ``sigma = damping * A D^-1 sigma + 1``.
 
     Isolated nodes keep the score 1. The scale is free, because Eq. 5 takes min-max scores: divided by their sum, the
@@ -23,6 +23,7 @@ def pagerank(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.
     Args:
         graph: the graph.
         damping: how much of its score a node passes on, in [0, 1).
+        tolerance: stop when a step changes all scores together by less than this share of their sum.
 
     Example:
         >>> from imgcl.graph import Graph
@@ -30,7 +31,7 @@ def pagerank(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.
         >>> pagerank(star, damping=0.5).round(6).tolist()
         [2.666667, 1.666667, 1.666667]
     """
-    return np.asarray(_power_iteration(graph.indptr, graph.indices, damping, TOLERANCE, MAX_STEPS))
+    return np.asarray(_power_iteration(graph.indptr, graph.indices, damping, tolerance, MAX_STEPS))
 
 
 @njit(cache=True, nogil=True, fastmath=True)
