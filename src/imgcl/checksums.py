@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-import tokenize
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from imgcl.errors import RunError
 from imgcl.files import atomic_path, save_array, write_json
+from imgcl.npy import read_header
 
 DIGEST = 16  # bytes
 MARK = b"\nblake2b "
 TRAILER = len(MARK) + 2 * DIGEST + 1
-DAMAGE = (ValueError, EOFError, SyntaxError, tokenize.TokenError, RecursionError, OverflowError, MemoryError)
+CHUNK = 1 << 24  # bytes hashed at once
+MAPPED_FROM = 1 << 27  # bytes
+DAMAGE = (ValueError, RecursionError)
 
 
 def hasher(*parts: bytes | memoryview) -> hashlib.blake2b:
@@ -107,7 +107,7 @@ def write_checked_array(path: str | Path, array: np.ndarray) -> None:
 
 
 def read_checked_array(path: Path, remedy: str) -> NDArray[Any]:
-    """Read an ``.npy`` file; a size that the file does not have is never allocated.
+    """Read an ``.npy`` file, or map it when it is large; a size that the file does not have is never allocated.
 
     Args:
         path: of the file, with or without a checksum.
@@ -118,8 +118,7 @@ def read_checked_array(path: Path, remedy: str) -> NDArray[Any]:
         FileNotFoundError: when it is not there.
     """
     try:
-        with open(path, "rb") as handle:
-            return _read(handle)
+        return _read(path)
     except DAMAGE as error:
         raise RunError(f"{path} is damaged ({_first_line(error)}): {remedy}") from None
 
@@ -135,28 +134,32 @@ class _Both:
         return self.handle.write(data)
 
 
-def _read(handle: BinaryIO) -> NDArray[Any]:
-    version = npy.read_magic(handle)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"unknown .npy version {version}")
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, fortran, dtype = read(handle)
-    if dtype.hasobject or any(length < 0 for length in shape):
-        raise ValueError(f"shape {shape} of {dtype}")
-    begin = handle.tell()
-    count = math.prod(int(length) for length in shape)
-    rest = os.fstat(handle.fileno()).st_size - begin - count * dtype.itemsize
-    if rest not in (0, TRAILER):
-        many = f"{-rest:,} bytes are missing" if rest < 0 else f"{rest:,} bytes too many"
-        raise ValueError(f"{many} for shape {shape} of {dtype}")
-    values = np.fromfile(handle, dtype, count)
-    if rest:
-        trailer = handle.read()
-        handle.seek(0)
-        digest = hasher(handle.read(begin), values.data)
-        if trailer != MARK + digest.hexdigest().encode() + b"\n":
-            raise ValueError("its checksum does not fit")
-    return values.reshape(shape, order="F" if fortran else "C")
+def _read(path: Path) -> NDArray[Any]:
+    with open(path, "rb") as handle:
+        header, begin = read_header(handle), handle.tell()
+        if not header.plain:
+            raise ValueError(f"values of type {header.dtype}")
+        rest = os.fstat(handle.fileno()).st_size - begin - header.size
+        if rest not in (0, TRAILER):
+            many = f"{-rest:,} bytes are missing" if rest < 0 else f"{rest:,} bytes too many"
+            raise ValueError(f"{many} for shape {header.shape} of {header.dtype}")
+        if rest:
+            _compare(handle, begin + header.size)
+        order: Any = "F" if header.column_major else "C"
+        if header.size >= MAPPED_FROM:  # changes of the array stay in memory
+            return np.memmap(path, header.dtype, "c", begin, header.shape, order)
+        handle.seek(begin)
+        return np.fromfile(handle, header.dtype, header.count).reshape(header.shape, order=order)
+
+
+def _compare(handle: BinaryIO, length: int) -> None:
+    """Compare the checksum at the end of a file with that of everything before it."""
+    digest = hasher()
+    handle.seek(0)
+    for begin in range(0, length, CHUNK):
+        digest.update(handle.read(min(CHUNK, length - begin)))
+    if handle.read() != MARK + digest.hexdigest().encode() + b"\n":
+        raise ValueError("its checksum does not fit")
 
 
 def _first_line(error: BaseException) -> str:

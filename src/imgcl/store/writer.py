@@ -45,10 +45,10 @@ class StoreWriter:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser()
+        remove_stale(self.path)
         if self.path.exists():
             raise GraphError(f"{self.path} already exists: choose another path, or delete it first")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        remove_stale(self.path)
         self.folder, self._scratch = temporary_path(self.path), temporary_path(self.path, "scratch")
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
