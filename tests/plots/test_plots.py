@@ -58,6 +58,11 @@ def test_bars_stand_by_size_in_the_colours_of_their_groups() -> None:
     assert [label.get_text() for label in axis.get_xticklabels()] == [r"\$5 <b>", "salt & pepper", "tea"]
 
 
+def test_the_legend_names_the_groups_and_the_lines() -> None:
+    (legend,) = FIGURES["class_distribution"]().legends
+    assert [text.get_text() for text in legend.get_texts()] == ["head", "middle", "tail", "GBT"]
+
+
 def test_the_accuracy_line_follows_the_order_of_the_bars() -> None:
     (line,) = FIGURES["class_distribution"]().axes[1].lines
     assert line.get_ydata().tolist() == [0.9, 0.5, 0.1]

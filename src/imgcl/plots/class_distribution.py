@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,8 @@ def class_distribution(
         >>> [int(bar.get_height()) for bar in figure.axes[0].patches]
         [50, 20, 5]
     """
+    from matplotlib.patches import Patch
+
     counts = np.asarray(sizes, dtype=np.float64)
     order, group = by_size(counts), class_groups(counts).of_class()
     names = names_of(class_names, len(counts))
@@ -48,9 +50,7 @@ def class_distribution(
         axis.set_xticks(place, [names[k] for k in order], rotation=45 if long else 0, ha="right" if long else "center")
         axis.set(ylabel=ylabel, xlabel="" if long else "class, by size")
         present = [name for name in GROUP_COLOURS if name in group]
-        handles = [axis.bar(0, 0, color=GROUP_COLOURS[name], label=name)[0] for name in present]
-        for bar in handles:
-            bar.remove()  # they serve the legend only
+        handles: list[Any] = [Patch(color=GROUP_COLOURS[name], label=name) for name in present]
         if accuracy:
             right = axis.twinx()
             right.spines["right"].set_visible(True)
