@@ -32,9 +32,14 @@ class Header:
     column_major: bool
 
     @property
+    def count(self) -> int:
+        """Number of values."""
+        return math.prod(self.shape)
+
+    @property
     def size(self) -> int:
         """Bytes of the values."""
-        return math.prod(self.shape) * self.dtype.itemsize
+        return self.count * self.dtype.itemsize
 
     @property
     def plain(self) -> bool:
@@ -70,9 +75,9 @@ def read_header(stream: IO[bytes]) -> Header:
     header = Header(tuple(int(length) for length in shape), dtype, column_major)
     if any(length < 0 for length in shape):
         raise ValueError(f"negative shape {header.shape}"[:200])
-    if max(header.size, math.prod(header.shape)) >= 2**63:
+    if max(header.size, header.count) >= 2**63:
         raise ValueError("a shape that no machine could hold")
-    if not dtype.itemsize and math.prod(header.shape):
+    if header.count and not dtype.itemsize:
         raise ValueError(f"values of no size in shape {header.shape}")
     return header
 

@@ -15,32 +15,56 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError
 
 from imgcl.errors import GraphError
+from imgcl.graph_checks import Cleaning
+from imgcl.npy import map_array
 
 FORMAT = "imgcl-graph-store-1"
 FILE = "manifest.json"
 CHUNK = 1 << 24  # bytes hashed at once
+LARGEST = 1 << 28  # bytes of a manifest: a million class names fit
+Size = Annotated[int, Field(ge=0, lt=2**63)]
+INDEX, NAMES, ENDS = (1, ("<i4", "<i8")), (1, ("|u1",)), (1, ("<i8",))
+# Dimensions and types of every array: the compiled kernels are made for these. Names of arrays become names of files,
+# so that only these are taken from a manifest, never a path.
+LAYOUT: dict[str, tuple[int, tuple[str, ...]]] = {
+    "indptr": INDEX,
+    "indices": INDEX,
+    "x": (2, ("<f4", "<f2")),
+    "x_indptr": INDEX,
+    "x_indices": INDEX,
+    "x_data": (1, ("<f4",)),
+    "x_shape": (1, ("<i8",)),
+    "y": (1, ("<i8",)),
+    "node_names": NAMES,
+    "node_names_ends": ENDS,
+    "feature_names": NAMES,
+    "feature_names_ends": ENDS,
+}
+ArrayName = Annotated[str, Field(pattern=f"^({'|'.join(LAYOUT)})$")]
+Cleaned = Annotated[str, Field(pattern=f"^({'|'.join(each.name for each in fields(Cleaning))})$")]
 
 
 @dataclass(frozen=True)
 class StoredArray:
     """Shape, type, size in bytes and checksum of one file of the store."""
 
-    shape: tuple[int, ...]
+    shape: tuple[Size, ...]
     dtype: str
-    bytes: int
+    bytes: Size
     checksum: str
 
     @classmethod
     def describe(cls, path: Path) -> StoredArray:
         """What the file holds now."""
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = map_array(path)
         return cls(tuple(array.shape), array.dtype.str, path.stat().st_size, checksum(path))
 
 
@@ -58,35 +82,44 @@ class Manifest:
 
     name: str
     fingerprint: str
-    arrays: dict[str, StoredArray]
+    arrays: dict[ArrayName, StoredArray]
     class_names: tuple[str, ...] | None = None
-    cleaning: dict[str, int] = field(default_factory=dict)
+    cleaning: dict[Cleaned, Size] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """The manifest as text, with a checksum of itself."""
         content = {"format": FORMAT, **asdict(self)}
-        return json.dumps({**content, "checksum": _digest(content)}, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps({**content, "checksum": digest(content)}, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def read(cls, directory: Path) -> Manifest:
         """The manifest of a store, refused unless it is whole and of this version."""
         path = directory / FILE
         try:
+            if path.stat().st_size > LARGEST:
+                raise ValueError(f"more than {LARGEST:,} bytes")
             content = json.loads(path.read_text(encoding="utf-8"))
             claimed, version = content.pop("checksum"), content.pop("format")
+            found = digest({"format": version, **content})
         except FileNotFoundError:
             raise GraphError(f"{directory} is not a graph store: it has no {FILE}") from None
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise GraphError(f"{path} is damaged ({error}): import the graph again") from None
         if version != FORMAT:
             raise GraphError(f"{path} has format {version!r}, this version reads {FORMAT!r}: import the graph again")
-        if claimed != _digest({"format": version, **content}):
+        if claimed != found:
             raise GraphError(f"{path} is damaged (its checksum does not fit): import the graph again")
-        arrays = {
-            name: StoredArray(**{**entry, "shape": tuple(entry["shape"])}) for name, entry in content["arrays"].items()
-        }
-        names = content["class_names"]
-        return cls(**{**content, "arrays": arrays, "class_names": None if names is None else tuple(names)})
+        try:
+            return _checks().validate_python(content)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])[:100]
+            raise GraphError(f"{path} is damaged ({place}: {first['msg']}): import the graph again") from None
+
+
+@cache
+def _checks() -> TypeAdapter[Manifest]:
+    return TypeAdapter(Manifest)
 
 
 def checksum(path: Path) -> str:
@@ -98,6 +131,7 @@ def checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _digest(content: dict[str, Any]) -> str:
+def digest(content: dict[str, Any]) -> str:
+    """Hash of a manifest without its checksum."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

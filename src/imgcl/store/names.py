@@ -39,7 +39,7 @@ class StoredNames(Sequence[str]):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         position = range(len(self))[index]
         begin = self.ends[position - 1] if position else 0
-        return bytes(self.text[begin : self.ends[position]]).decode()
+        return bytes(self.text[begin : self.ends[position]]).decode(errors="replace")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tokenize
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,9 @@ from numpy.typing import NDArray
 from imgcl.errors import GraphError
 from imgcl.graph import Graph
 from imgcl.graph_checks import Cleaning
-from imgcl.store.manifest import FILE, Manifest, checksum
+from imgcl.npy import map_array
+from imgcl.store.checks import check_content, layout_problem
+from imgcl.store.manifest import FILE, Manifest, StoredArray, checksum
 from imgcl.store.names import StoredNames
 
 VERIFY_BELOW = 1 << 26  # bytes: a store this small is checked completely whenever it is opened
@@ -29,8 +30,9 @@ def open_store(path: str | Path, *, verify: bool | None = None) -> Graph:
 
     Args:
         path: of the directory.
-        verify: read every byte and compare checksums; by default only stores below 64 MB. Sizes, shapes, types and
-            the manifest's own checksum are always compared, so a store that was cut short is never opened.
+        verify: read every byte, compare checksums and check every index; by default only stores below 64 MB. Sizes,
+            shapes, types and the manifest's own checksum are always compared, so a store that was cut short is never
+            opened. Verify a large store that comes from somebody else once: compiled code relies on its indices.
 
     Raises:
         GraphError: when the store is incomplete, damaged or of another version.
@@ -38,7 +40,7 @@ def open_store(path: str | Path, *, verify: bool | None = None) -> Graph:
     directory = Path(path).expanduser()
     manifest = Manifest.read(directory)
     for name, entry in manifest.arrays.items():
-        file = directory / f"{name}.npy"
+        file = _array_file(directory, name)
         if not file.is_file():
             raise GraphError(f"{directory} is incomplete: {file.name} is missing; import the graph again")
         if file.stat().st_size != entry.bytes:
@@ -47,51 +49,46 @@ def open_store(path: str | Path, *, verify: bool | None = None) -> Graph:
                 "import the graph again"
             )
     size = sum(entry.bytes for entry in manifest.arrays.values())
-    if size < VERIFY_BELOW if verify is None else verify:
+    verified = size < VERIFY_BELOW if verify is None else verify
+    if verified:
         _compare_checksums(directory, manifest)
     graph = assemble(directory, manifest)
+    if verified:
+        check_content(directory, graph)
     graph.__dict__["fingerprint"] = manifest.fingerprint  # known since the store was written: no need to read it all
     return graph
 
 
 def verify_store(path: str | Path) -> None:
-    """Read every byte of a store and compare it with its checksums.
+    """Read every byte of a store, compare it with its checksums, and check every index.
 
     Raises:
-        GraphError: naming the first array that differs.
+        GraphError: naming the first array that differs, or what makes it no graph.
     """
     open_store(path, verify=True)
 
 
 def _compare_checksums(directory: Path, manifest: Manifest) -> None:
     for name, entry in manifest.arrays.items():
-        file = directory / f"{name}.npy"
+        file = _array_file(directory, name)
         if checksum(file) != entry.checksum:
             raise GraphError(f"{file} is damaged (its checksum does not fit): import the graph again")
 
 
 def assemble(directory: Path, manifest: Manifest) -> Graph:
     """The graph over the mapped arrays, after checks that take no time."""
-    arrays = {name: _map(directory / f"{name}.npy", manifest) for name in manifest.arrays}
-    missing = [name for name in ("indptr", "indices") if name not in arrays]
-    if missing or ("x" not in arrays and "x_data" not in arrays):
-        raise GraphError(f"{directory} is not a graph: it lacks {' and '.join(missing) or 'features'}")
-    indptr, indices = arrays["indptr"], arrays["indices"]
+    arrays = {name: _map(directory, name, manifest.arrays[name]) for name in manifest.arrays}
+    problem = layout_problem(arrays)
+    if problem is not None:
+        raise GraphError(f"{directory} is not a graph: {problem}; import the graph again")
     x: Any = arrays.get("x")
     if x is None:
         n_rows, n_columns = (int(size) for size in arrays["x_shape"])
         x = sp.csr_array((arrays["x_data"], arrays["x_indices"], arrays["x_indptr"]), shape=(n_rows, n_columns))
         x.has_canonical_format = True  # the writer's graph was canonical; testing would read it all
-    for what, holds in (
-        ("indptr does not span indices", indptr[0] == 0 and indptr[-1] == len(indices)),
-        ("x does not have one row per node", x.shape[0] == len(indptr) - 1),
-        ("y does not have one label per node", "y" not in arrays or arrays["y"].shape == (len(indptr) - 1,)),
-    ):
-        if not holds:
-            raise GraphError(f"{directory} is not a graph: {what}; import the graph again")
     return Graph(
-        indptr,
-        indices,
+        arrays["indptr"],
+        arrays["indices"],
         x,
         arrays.get("y"),
         manifest.name,
@@ -102,11 +99,19 @@ def assemble(directory: Path, manifest: Manifest) -> Graph:
     )
 
 
-def _map(file: Path, manifest: Manifest) -> NDArray[Any]:
-    entry = manifest.arrays[file.stem]
+def _array_file(directory: Path, name: str) -> Path:
+    """The file of an array; a link that leads out of the store is not followed."""
+    file = directory / f"{name}.npy"
+    if file.resolve().parent != directory.resolve():
+        raise GraphError(f"{file} is a link to {file.resolve()}, outside the store: copy the file into the store")
+    return file
+
+
+def _map(directory: Path, name: str, entry: StoredArray) -> NDArray[Any]:
+    file = _array_file(directory, name)
     try:
-        array: NDArray[Any] = np.load(file, mmap_mode="r" if 0 not in entry.shape else None, allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError, tokenize.TokenError, OSError) as error:
+        array = map_array(file)
+    except (ValueError, OSError) as error:
         raise GraphError(f"{file} is damaged ({error}): import the graph again") from None
     if tuple(array.shape) != entry.shape or array.dtype.str != entry.dtype:
         raise GraphError(
