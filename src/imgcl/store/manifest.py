@@ -13,15 +13,15 @@ A store is a directory of ``.npy`` files and one ``manifest.json``:
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from imgcl.checksums import hasher, json_checksum
 from imgcl.errors import GraphError
 from imgcl.graph_checks import Cleaning
 from imgcl.npy import map_array
@@ -89,7 +89,7 @@ class Manifest:
     def to_json(self) -> str:
         """The manifest as text, with a checksum of itself."""
         content = {"format": FORMAT, **asdict(self)}
-        return json.dumps({**content, "checksum": digest(content)}, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps({**content, "checksum": json_checksum(content)}, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def read(cls, directory: Path) -> Manifest:
@@ -100,7 +100,7 @@ class Manifest:
                 raise ValueError(f"more than {LARGEST:,} bytes")
             content = json.loads(path.read_text(encoding="utf-8"))
             claimed, version = content.pop("checksum"), content.pop("format")
-            found = digest({"format": version, **content})
+            found = json_checksum({"format": version, **content})
         except FileNotFoundError:
             raise GraphError(f"{directory} is not a graph store: it has no {FILE}") from None
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
@@ -124,14 +124,8 @@ def _checks() -> TypeAdapter[Manifest]:
 
 def checksum(path: Path) -> str:
     """Hash of a file's bytes."""
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hasher()
     with open(path, "rb") as handle:
         while chunk := handle.read(CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def digest(content: dict[str, Any]) -> str:
-    """Hash of a manifest without its checksum."""
-    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
