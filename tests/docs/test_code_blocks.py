@@ -14,20 +14,29 @@ from imgcl.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^(<!-- slow -->\n)?```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- (slow|run) -->\n)?```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+SHELL = ("sh", "console", "bash")
+# What a reader has and a test does not.
+STAND_INS = {"amazon-photo": "digits", "my-graph.npz": "digits"}
 
 
-def blocks(page: Path, *languages: str) -> list[tuple[bool, str]]:
-    """Whether a block is slow, and its code."""
+def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
+    """The mark before each block, empty without one, and its code."""
     found = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [(bool(slow), code) for slow, language, code in found if language in languages]
+    return [(mark, code) for mark, language, code in found if language in languages]
+
+
+def imgcl_lines(code: str) -> list[str]:
+    """The lines of a shell block that call ``imgcl``."""
+    lines = code.replace("\\\n", " ").splitlines()
+    return [line.removeprefix("$ ").strip() for line in lines if "imgcl" in line.removeprefix("$ ").split()[:1]]
 
 
 def python_pages() -> list[object]:
     pages = []
     for page in PAGES:
         found = blocks(page, "python")
-        marks = [pytest.mark.slow] if any(slow for slow, _ in found) else []
+        marks = [pytest.mark.slow] if any(mark == "slow" for mark, _ in found) else []
         if found:
             pages.append(pytest.param(page, id=page.name, marks=marks))
     return pages
@@ -36,19 +45,38 @@ def python_pages() -> list[object]:
 @pytest.mark.parametrize("page", python_pages())
 def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    run_python(page)
+
+
+def run_python(page: Path) -> None:
     names: dict[str, object] = {"__name__": "page"}
     for number, (_, code) in enumerate(blocks(page, "python"), start=1):
         exec(compile(code, f"{page.name}, block {number}", "exec"), names)
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # as on a terminal: libraries of the extras announce future changes of theirs
+@pytest.mark.parametrize(
+    "name", ["README.md", "index.md", "own_graph.md", "how_it_works.md", "choosing.md", "seeing.md"]
+)
+def test_the_commands_of_a_page_run_from_top_to_bottom(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(typer, "launch", lambda address: None)
+    (page,) = [page for page in PAGES if page.name == name]
+    if name in ("own_graph.md", "seeing.md"):
+        run_python(page)  # it makes the files that the commands read
+    code = "".join(code for mark, code in blocks(page, *SHELL) if mark == "run")
+    assert imgcl_lines(code)
+    for line in imgcl_lines(code):
+        words = [STAND_INS.get(word, word) for word in shlex.split(line, comments=True)[1:]]
+        few = ["--epochs", "8"] if words[0] == "pretrain" else []
+        done = CliRunner().invoke(app, [*words, *few])
+        assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception!r}"
+
+
 def commands() -> list[tuple[str, str]]:
-    """Every ``imgcl`` line of the shell blocks; comments and what is piped are left away."""
-    found = []
-    for page in PAGES:
-        for _, code in blocks(page, "sh", "console", "bash"):
-            lines = code.replace("\\\n", " ").splitlines()
-            found += [(page.name, line.removeprefix("$ ").strip()) for line in lines if "imgcl" in line.split()[:1]]
-    return found
+    """Every ``imgcl`` line of the shell blocks."""
+    return [(page.name, line) for page in PAGES for _, code in blocks(page, *SHELL) for line in imgcl_lines(code)]
 
 
 @pytest.mark.parametrize(("page", "line"), commands())
