@@ -19,7 +19,8 @@ PATIENCE = 600.0  # seconds after which a command is taken to hang
 
 
 @cache
-def _context() -> ForkServerContext:
+def server() -> ForkServerContext:
+    """The server that children are forked from, with everything imported."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([f"imgcl.{room}" for room in ROOMS])
     first = context.Process(target=sum, args=((),))  # when it has run, everything is imported
@@ -39,7 +40,7 @@ class Child:
 
     def __init__(self, arguments: list[str], log: Path, prepare: Callable[[], None] | None = None) -> None:
         self.arguments, self.log = arguments, log
-        self.process = _context().Process(target=_run, args=(arguments, str(log), prepare))
+        self.process = server().Process(target=_run, args=(arguments, str(log), prepare))
         self.started = time.monotonic()
         self.process.start()
 

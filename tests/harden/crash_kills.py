@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harden import crash_samples as samples
-from harden.crash_children import Child, run
+from harden.crash_children import Child, run, server
 from harden.suites import Outcome, suite
 
 KILLS_IN_A_ROW = 6
@@ -65,6 +65,7 @@ def finished_run(inputs: Path) -> Path:
 def undisturbed(sample: samples.Sample, folder: Path, log: Path) -> float:
     """Run a sample to its end; how many seconds it took."""
     folder.mkdir()
+    server()
     started = time.monotonic()
     code, said = run(sample.arguments(folder), log)
     if code != 0 or sample.same(folder, folder) is not None:

@@ -6,6 +6,7 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from imgcl._version import __version__
 from imgcl.cli.baseline import baseline
@@ -23,6 +24,7 @@ from imgcl.cli.study import study
 from imgcl.cli.trace import theory, trace
 from imgcl.cli.tune import tune
 from imgcl.errors import ImgclError
+from imgcl.files import explain
 
 app = typer.Typer(
     name="imgcl",
@@ -61,9 +63,10 @@ def main() -> None:
     try:
         app()
     except ImgclError as error:
-        err.print(f"[bold red]error[/bold red]: {error}", markup=True, highlight=False, soft_wrap=True)
+        err.print(f"[bold red]error[/bold red]: {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        err.print(f"error: {error.strerror or error}{where}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"[bold red]error[/bold red]: {escape(explain(error))}", highlight=False, soft_wrap=True)
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

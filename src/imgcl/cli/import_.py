@@ -53,7 +53,7 @@ def import_graph(
         given = [option for option, value in tables.items() if value is not None]
         if given:
             raise InputError(f"--ogb and --{given[0]} contradict each other: give one of them")
-        with _bar(quiet) as on_progress:
+        with _said_when_stopped(store), _bar(quiet) as on_progress:
             report = import_ogb(ogb, store, memory_limit=limit, on_progress=on_progress)
     else:
         absent = [option for option, value in tables.items() if value is None]
@@ -79,7 +79,7 @@ def import_graph(
                 "features": tuple(filter(None, (part.strip() for part in str(features).split(",")))),
             },
         )
-        with _bar(quiet) as on_progress:
+        with _said_when_stopped(store), _bar(quiet) as on_progress:
             report = import_tables(settings, store, on_progress)
     facts = {"nodes": report.nodes, "edge rows read": report.rows, "edges": report.edges}
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
@@ -87,6 +87,15 @@ def import_graph(
     err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
     err.print(f"next: imgcl pretrain {store} --out runs/{store.stem}", highlight=False, soft_wrap=True)
     out.print(str(report.path), highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _said_when_stopped(store: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(f"stopped: {store} was not made; the same command starts again", highlight=False, soft_wrap=True)
+        raise typer.Exit(130) from None
 
 
 @contextmanager

@@ -47,11 +47,17 @@ class Hand:
             self.pipe.send(cell)
 
     def take(self) -> dict[str, Any] | None:
-        """The record of the cell, or ``None`` when the worker died."""
+        """The record of the cell, or ``None`` when the worker died.
+
+        Raises:
+            OSError: when the worker's disk is full or broken.
+        """
         try:
-            record: dict[str, Any] = self.pipe.recv()
+            record: dict[str, Any] | OSError = self.pipe.recv()
         except (EOFError, OSError):
             return None
+        if isinstance(record, OSError):
+            raise record
         return record
 
     def end(self) -> None:

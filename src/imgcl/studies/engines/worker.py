@@ -11,6 +11,7 @@ from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
 from typing import Any
 
+from imgcl.files import DISK_TROUBLE
 from imgcl.graph import Graph
 from imgcl.locks import locked
 from imgcl.studies.cells import BaselineCell, Cell, PretrainCell
@@ -35,7 +36,11 @@ def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> No
             return
         if cell is None:
             return
-        pipe.send(worker.work(cell))
+        try:
+            answer: dict[str, Any] | OSError = worker.work(cell)
+        except OSError as error:
+            answer = error
+        pipe.send(answer)
 
 
 class Worker:
@@ -46,7 +51,11 @@ class Worker:
         self._graph: tuple[str, Graph] | None = None
 
     def work(self, cell: Cell) -> dict[str, Any]:
-        """The record of a cell: computed, found, or of its failure."""
+        """The record of a cell: computed, found, or of its failure.
+
+        Raises:
+            OSError: when the disk is full or broken, which is no fault of the cell: what it has so far is kept.
+        """
         start = time.monotonic()
         directory = self.store.directory(cell)
         with locked(self.store.lock(cell)):  # another study may be at the same cell
@@ -56,6 +65,8 @@ class Worker:
             try:
                 record = timed(lambda: compute(cell, lambda: self._load(cell), lambda: self._embedded(cell), directory))
             except Exception as error:
+                if isinstance(error, OSError) and error.errno in DISK_TROUBLE:
+                    raise
                 shutil.rmtree(directory, ignore_errors=True)  # nothing half-done is left for the next try
                 return failure(error, time.monotonic() - start)
             self.store.finish(cell, record)
