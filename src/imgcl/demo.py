@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.data import load_graph
+from imgcl.data import about, load_graph
 from imgcl.errors import InputError
 from imgcl.estimator import IMGCL, make_config
 from imgcl.evaluate import Effects, EvaluationResult, attribution, combine, evaluate
@@ -95,7 +95,7 @@ def run_demo(
             )
         )
     effects = attribution(results[PLAIN], results[BALANCED], classifiers=CLASSIFIERS, metrics=METRICS)
-    return Demo(results, effects, runs, graph_nodes(loaded))
+    return Demo(results, effects, runs, replace(graph_nodes(loaded), about=about(graph)))
 
 
 def _evaluate(Z: NDArray[np.float32], graph: Graph, splits: int) -> EvaluationResult:

@@ -40,6 +40,16 @@ def test_it_opens_without_errors_and_without_any_request(open_page, report):
     assert opened.dialogs == []
     assert opened.page.locator("#results tbody tr").count() == 4
     assert "Recall of the rare classes" in opened.page.inner_text("#conclusion")
+    assert "GBT (plain contrastive pre-training)" in opened.page.inner_text("#lead")
+
+
+def test_the_two_by_two_has_the_numbers_of_the_results(open_page, report):
+    opened = open_page(report)
+    rows = [row.split("\t") for row in opened.page.locator("#results tbody tr").all_inner_texts()]
+    square = opened.page.locator("#square tbody tr").all_inner_texts()
+    for i, row in enumerate(square):
+        wanted = [f"{rows[2 * i + j][2].split(' ')[0]}, tail {rows[2 * i + j][5].split(' ')[0]}" for j in (0, 1)]
+        assert row.split("\t")[1:] == wanted
 
 
 def test_the_policy_would_stop_a_request(open_page, report):
@@ -63,8 +73,18 @@ def test_colour_switching_changes_the_points(open_page, report):
     assert set(seen["class"]) == {0, 1, 2}
     assert set(seen["correct"]) <= {0, 1, 2}
     opened.page.select_option("#colour", "pseudo")
-    assert "has no such colour" in opened.page.inner_text("#map-0")  # the plain run has no pseudo-labels
+    assert "has no pseudo-labels" in opened.page.inner_text("#map-0")
     assert len(set(opened.colours(1))) == 3
+
+
+def test_the_filter_is_a_legend_only_where_its_colours_are_those_of_the_map(open_page, report):
+    opened = open_page(report)
+    opened.scroll_to("#map-0")
+    swatch = opened.page.locator("#filter .swatch").first
+    for colour, shown in (("class", True), ("predicted", True), ("pseudo", False), ("degree", False)):
+        opened.page.select_option("#colour", colour)
+        assert swatch.is_visible() is shown, colour
+    assert "degree, 0 to 109" in opened.page.inner_text("#legend")
 
 
 def test_the_classifier_changes_what_is_predicted(open_page, report):
@@ -206,6 +226,7 @@ def test_it_is_usable_on_a_telephone_and_on_a_large_screen(open_page, report, wi
 
 def test_light_dark_and_print(open_page, report):
     opened = open_page(report, color_scheme="dark")
+    opened.scroll_to("#distribution")
     background = "() => getComputedStyle(document.body).backgroundColor"
     dark = opened.page.evaluate(background)
     opened.page.click("#theme")
@@ -218,7 +239,16 @@ def test_light_dark_and_print(open_page, report):
     assert opened.page.evaluate(background) == "rgb(255, 255, 255)"
     assert not opened.page.locator("nav").is_visible()
     assert opened.page.locator(".js-plotly-plot").count() >= 9  # all charts are there, seen or not
-    assert len(opened.page.pdf()) > 50_000
+    widths = opened.page.evaluate(
+        "() => [...document.querySelectorAll('.js-plotly-plot')].map(chart => chart._fullLayout.width)"
+    )
+    assert max(widths) <= 720  # what was drawn for a wide screen fits the paper too
+    assert opened.page.locator("details:not([open])").count() == 0
+    assert len(opened.page.pdf()) > 50_000  # and tells the page that printing is over
+    opened.page.emulate_media(media="screen")
+    opened.page.wait_for_function("() => document.getElementById('distribution')._fullLayout.width > 1000")
+    assert opened.page.evaluate(background) == dark
+    assert opened.page.locator("details:not([open])").count() == 3
 
 
 def test_without_webgl_the_points_are_still_drawn(open_page, report, browser):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from imgcl.data import dataset_table, load_graph
+from imgcl.data import about, dataset_table, load_graph
 from imgcl.errors import DataNotFoundError, GraphError, InputError
 from imgcl.graph import Graph
 
@@ -141,8 +141,15 @@ def test_table_lists_everything() -> None:
     assert rows["dblp"].nodes == 17716
     assert not rows["dblp"].present
     assert rows["digits"].present
+    assert all(row.about for row in rows.values())
     digits = load_graph("digits")
     assert (rows["digits"].edges, rows["digits"].features) == (digits.n_edges, digits.n_features)
+
+
+def test_only_data_sets_are_known_by_their_names(tmp_path: Path) -> None:
+    assert about("Amazon_Photo") == about("amazon-photo") is not None
+    assert about("digits.npz") is None
+    assert about(str(tmp_path / "digits")) is None
 
 
 @pytest.mark.realdata

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from imgcl.cli import app
-from imgcl.data import synthetic_graph
+from imgcl.data import load_graph, synthetic_graph
 from imgcl.errors import InputError, RunError
 from imgcl.estimator import make_config
 from imgcl.graph import Graph
@@ -65,6 +65,15 @@ def test_without_the_graph_the_nodes_have_no_degree_and_a_remark_says_why(direct
     assert remark is not None
     assert "--graph" in remark
     assert nodes.labels is not None
+
+
+def test_a_data_set_is_described(tmp_path: Path) -> None:
+    digits = load_graph("digits")
+    pretrain(digits, make_config("digits", overrides={"epochs": 1, "dim": 4}), tmp_path / "run")
+    nodes, remark = read_nodes(tmp_path / "run")
+    assert remark is None
+    assert nodes.about is not None
+    assert "handwritten digits" in nodes.about
 
 
 def test_the_graph_can_be_given_and_must_be_the_same(directories: dict[str, Path]) -> None:

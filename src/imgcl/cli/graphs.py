@@ -23,7 +23,8 @@ def datasets(
 
     table = Table()
     for column in ("name", "nodes", "edges", "features", "classes", "raw file", "here"):
-        table.add_column(column, justify="right" if column in ("nodes", "edges", "features", "classes") else "left")
+        numeric = column in ("nodes", "edges", "features", "classes")
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=column == "name")
     for row in dataset_table(data_dir=data_dir):
         sizes = (
             f"{value:,}" if isinstance(value, int) else "any"

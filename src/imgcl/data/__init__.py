@@ -16,7 +16,7 @@ from imgcl.data.built_in import BUILT_IN
 from imgcl.data.digits import digits_graph
 from imgcl.data.public import PUBLIC, load_public
 from imgcl.data.synthetic import synthetic_graph
-from imgcl.data.table import DatasetRow, dataset_table
+from imgcl.data.table import DatasetRow, about, dataset_table
 from imgcl.data.wiki_cs import read_wiki_cs
 from imgcl.errors import DataNotFoundError, InputError
 from imgcl.graph import Graph
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DatasetRow",
+    "about",
     "dataset_table",
     "digits_graph",
     "load_graph",

@@ -12,10 +12,10 @@ from imgcl.graph import Graph
 
 @dataclass(frozen=True)
 class BuiltInGraph:
-    """How to make the graph, where it comes from, and its sizes (``None`` where a parameter decides)."""
+    """How to make the graph, what it is, and its sizes (``None`` where a parameter decides)."""
 
     make: Callable[..., Graph]
-    origin: str
+    about: str
     nodes: int | None = None
     edges: int | None = None
     features: int | None = None
@@ -24,7 +24,12 @@ class BuiltInGraph:
 
 BUILT_IN: dict[str, BuiltInGraph] = {
     "digits": BuiltInGraph(
-        digits_graph, "scikit-learn's handwritten digits as a nearest-neighbour graph", 1797, 12339, 64, 10
+        digits_graph,
+        "scikit-learn's handwritten digits, each linked to those that look most like it; classes are 0 to 9",
+        1797,
+        12339,
+        64,
+        10,
     ),
-    "synthetic": BuiltInGraph(synthetic_graph, "degree-corrected block model; every size is a parameter"),
+    "synthetic": BuiltInGraph(synthetic_graph, "a random graph with planted classes (degree-corrected block model)"),
 }

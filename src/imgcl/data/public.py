@@ -37,6 +37,7 @@ class PublicGraph:
         edges: number of undirected edges, as published.
         features: number of features.
         classes: number of classes.
+        about: what its nodes, edges and classes are.
         url: where the raw file comes from.
         cached: the raw file below the cache directory, in torch_geometric's layout.
         read: reads the raw file.
@@ -48,6 +49,7 @@ class PublicGraph:
     edges: int
     features: int
     classes: int
+    about: str
     url: str
     cached: str
     read: Callable[..., Graph] = read_binary_npz
@@ -63,16 +65,19 @@ class PublicGraph:
 PUBLIC: dict[str, PublicGraph] = {
     "amazon-computers": PublicGraph(
         *(13752, 245861, 767, 10),
+        about="computer goods at Amazon, linked when often bought together; classes are product categories",
         url=f"{GNN_BENCHMARK}/amazon_electronics_computers.npz",
         cached="Amazon/Computers/raw/amazon_electronics_computers.npz",
     ),
     "amazon-photo": PublicGraph(
         *(7650, 119081, 745, 8),
+        about="camera goods at Amazon, linked when often bought together; classes are product categories",
         url=f"{GNN_BENCHMARK}/amazon_electronics_photo.npz",
         cached="Amazon/Photo/raw/amazon_electronics_photo.npz",
     ),
     "wiki-cs": PublicGraph(
         *(11701, 216123, 300, 10),
+        about="Wikipedia's articles on computer science, linked by hyperlinks; classes are branches of the field",
         url=f"{WIKI_CS}/data.json",
         cached="WikiCS/raw/data.json",
         read=read_wiki_cs,
@@ -80,31 +85,39 @@ PUBLIC: dict[str, PublicGraph] = {
     ),
     "dblp": PublicGraph(
         *(17716, 52867, 1639, 4),
+        about="papers of DBLP, linked by citations; classes are research areas",
         url=f"{GRAPH2GAUSS}/dblp.npz",
         cached="CitationFull/dblp/raw/dblp.npz",
     ),
     "cora": PublicGraph(
         *(2708, 5278, 1433, 7),
+        about="papers on machine learning, linked by citations; classes are topics",
         url=f"{GNN_BENCHMARK}/cora.npz",
         cached="gnn-benchmark/cora.npz",
         namesakes={19793: "CoraFull", 2995: "Cora-ML"},
     ),
     "citeseer": PublicGraph(
         *(3312, 4536, 3703, 6),
+        about="papers of CiteSeer, linked by citations; classes are topics",
         url=f"{GNN_BENCHMARK}/citeseer.npz",
         cached="gnn-benchmark/citeseer.npz",
         namesakes={4230: "CiteSeer of graph2gauss"},
     ),
     "pubmed": PublicGraph(
-        *(19717, 44324, 500, 3), url=f"{GNN_BENCHMARK}/pubmed.npz", cached="gnn-benchmark/pubmed.npz"
+        *(19717, 44324, 500, 3),
+        about="papers on diabetes, linked by citations; classes are kinds of diabetes",
+        url=f"{GNN_BENCHMARK}/pubmed.npz",
+        cached="gnn-benchmark/pubmed.npz",
     ),
     "coauthor-cs": PublicGraph(
         *(18333, 81894, 6805, 15),
+        about="authors in computer science, linked by common papers; classes are fields of study",
         url=f"{GNN_BENCHMARK}/ms_academic_cs.npz",
         cached="Coauthor/CS/raw/ms_academic_cs.npz",
     ),
     "coauthor-physics": PublicGraph(
         *(34493, 247962, 8415, 5),
+        about="authors in physics, linked by common papers; classes are fields of study",
         url=f"{GNN_BENCHMARK}/ms_academic_phy.npz",
         cached="Coauthor/Physics/raw/ms_academic_phy.npz",
     ),

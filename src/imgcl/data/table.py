@@ -12,15 +12,16 @@ from imgcl.data.public import PUBLIC, find_public
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One data set: its sizes (``None`` where the caller decides), its raw file, its origin and where it lies."""
+    """One data set: sizes (``None`` where the caller decides), what it is, raw file, where that comes from and lies."""
 
     name: str
     nodes: int | None
     edges: int | None
     features: int | None
     classes: int | None
+    about: str
     file: str | None
-    origin: str
+    origin: str | None
     path: Path | None
     built_in: bool = False
 
@@ -32,6 +33,18 @@ class DatasetRow:
     def to_dict(self) -> dict[str, Any]:
         """The row as plain values."""
         return {**asdict(self), "path": None if self.path is None else str(self.path), "present": self.present}
+
+
+def about(source: str) -> str | None:
+    """What the nodes, edges and classes of a data set are; ``None`` for a path or a name that is none of a data set.
+
+    Example:
+        >>> about("digits")
+        "scikit-learn's handwritten digits, each linked to those that look most like it; classes are 0 to 9"
+    """
+    name = source.strip().lower().replace("_", "-")
+    found = BUILT_IN.get(name) or PUBLIC.get(name)
+    return None if found is None else found.about
 
 
 def dataset_table(*, data_dir: str | Path | None = None, cache_dir: str | Path | None = None) -> list[DatasetRow]:
@@ -48,6 +61,7 @@ def dataset_table(*, data_dir: str | Path | None = None, cache_dir: str | Path |
             public.edges,
             public.features,
             public.classes,
+            public.about,
             public.file,
             public.url,
             find_public(name, data_dir=data_dir, cache_dir=cache_dir),
@@ -55,7 +69,9 @@ def dataset_table(*, data_dir: str | Path | None = None, cache_dir: str | Path |
         for name, public in PUBLIC.items()
     ]
     built_in_rows = [
-        DatasetRow(name, made.nodes, made.edges, made.features, made.classes, None, made.origin, None, built_in=True)
+        DatasetRow(
+            name, made.nodes, made.edges, made.features, made.classes, made.about, None, None, None, built_in=True
+        )
         for name, made in BUILT_IN.items()
     ]
     return public_rows + built_in_rows

@@ -38,6 +38,7 @@ class Nodes:
         n_edges: undirected edges.
         degree: of each node; ``None`` when the graph was not at hand.
         centrality: its name and the score of each node, likewise.
+        about: what its nodes, edges and classes are, in a few words.
     """
 
     graph: str
@@ -48,6 +49,7 @@ class Nodes:
     n_edges: int | None = None
     degree: NDArray[np.int64] | None = None
     centrality: tuple[str, NDArray[np.float64]] | None = None
+    about: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +113,7 @@ def build_content(
         shown = np.sort(generator(seed, "report").choice(nodes.n_nodes, points, replace=False))
     content: dict[str, Any] = {
         "kind": "runs",
-        "graph": {"name": nodes.graph, "nodes": nodes.n_nodes, "edges": nodes.n_edges},
+        "graph": {"name": nodes.graph, "about": nodes.about, "nodes": nodes.n_nodes, "edges": nodes.n_edges},
         "map": projection,
         "shown": len(shown),
         "nodes": _nodes(nodes, shown),

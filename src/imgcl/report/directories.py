@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from imgcl.balance import BalanceSettings
 from imgcl.balance.centrality import centrality
-from imgcl.data import load_graph
+from imgcl.data import about, load_graph
 from imgcl.errors import ImgclError, InputError, RunError
 from imgcl.evaluate import align_labels, read_labels
 from imgcl.graph import Graph
@@ -121,10 +121,9 @@ def read_nodes(
     if labels is not None:
         given, class_names = align_labels(read_labels(labels), n_nodes, names), None
     found, remark = _graph(run, graph, data_dir)
-    if found is None:
-        return Nodes(facts["name"], n_nodes, given, class_names, names), remark
-    known = graph_nodes(found, run.config.balance)
-    return replace(known, graph=facts["name"], labels=given, class_names=class_names, node_names=names), None
+    known = Nodes(facts["name"], n_nodes) if found is None else graph_nodes(found, run.config.balance)
+    names_and_labels: dict[str, Any] = {"labels": given, "class_names": class_names, "node_names": names}
+    return replace(known, graph=facts["name"], about=about(facts["source"]), **names_and_labels), remark
 
 
 def graph_nodes(graph: Graph, balance: BalanceSettings | None = None) -> Nodes:

@@ -1,6 +1,11 @@
 // The charts that are not maps.
 const GROUPS = ["head", "middle", "tail"];
 
+const noLines = { showgrid: false, zeroline: false }; // of an axis with names instead of numbers
+
+// Room for the second chart's numbers and title, as a fraction of a column.
+const gap = (target) => Math.min(0.4, 150 / target.clientWidth);
+
 function groupColour(name) {
   return style(`--${name}`);
 }
@@ -28,12 +33,11 @@ function drawDistribution(target) {
   const narrow = target.clientWidth < 640;
   const ticks = { tickvals: bySize.map((_, i) => i), ticktext: bySize.map((k) => short(classes[k].name)) };
   const base = layout();
-  const title = (index) => ({ text: plain(sets[index][1]), font: { size: 13 } });
   Plotly.react(target, traces, layout({
     height: narrow ? 560 : 340,
-    grid: { rows: narrow ? 2 : 1, columns: narrow ? 1 : 2, pattern: "independent", xgap: 0.12, ygap: 0.35 },
-    xaxis: { ...ticks, showgrid: false }, yaxis: { title: title(0), rangemode: "tozero" },
-    xaxis2: { ...base.xaxis, ...ticks, showgrid: false }, yaxis2: { ...base.yaxis, title: title(1), rangemode: "tozero" },
+    grid: { rows: narrow ? 2 : 1, columns: narrow ? 1 : 2, pattern: "independent", xgap: gap(target), ygap: 0.35 },
+    xaxis: { ...ticks, ...noLines }, yaxis: { title: title(plain(sets[0][1])), rangemode: "tozero" },
+    xaxis2: { ...base.xaxis, ...ticks, ...noLines }, yaxis2: { ...base.yaxis, title: title(plain(sets[1][1])), rangemode: "tozero" },
   }), config);
 }
 
@@ -54,8 +58,8 @@ function drawPerClass(metric) {
     const edges = bySize.flatMap((k, i) => (i && classes[k].group !== classes[bySize[i - 1]].group ? [i - 0.5] : []));
     Plotly.react(target, traces, layout({
       height: 300, barmode: "group", bargap: 0.25,
-      xaxis: { tickvals: bySize.map((_, i) => i), ticktext: bySize.map((k) => short(classes[k].name)), showgrid: false },
-      yaxis: { title: { text: `${metric}, %` }, range: [0, 119], tickvals: [0, 25, 50, 75, 100] },
+      xaxis: { tickvals: bySize.map((_, i) => i), ticktext: bySize.map((k) => short(classes[k].name)), ...noLines },
+      yaxis: { title: title(`${metric}, %`), range: [0, 119], tickvals: [0, 25, 50, 75, 100] },
       shapes: edges.map((x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper",
         line: { color: style("--muted"), width: 1, dash: "dot" } })),
       annotations: GROUPS.flatMap((group) => {
@@ -79,16 +83,21 @@ function drawConfusion(run) {
     const labels = bySize.map((k) => short(classes[k].name, 14));
     const dark = document.documentElement.dataset.theme === "dark";
     const few = bySize.length <= 12 && target.clientWidth > 380;
+    const places = bySize.map((_, i) => i);
+    const written = few ? places.flatMap((i) => places.map((j) => [j, i, rows[i][j]])).filter(([, , z]) => z >= 0.5) : [];
     Plotly.react(target, [{
-      type: "heatmap", z: rows, x: bySize.map((_, i) => i), y: bySize.map((_, i) => i), zmin: 0, zmax: 100,
-      colorscale: dark ? [[0, "#12181f"], [0.15, "#173a57"], [1, "#6cb6f0"]] : [[0, "#ffffff"], [0.15, "#cfe3f3"], [1, "#0b5a9a"]],
-      text: rows.map((row) => row.map((z) => (few && z >= 0.5 ? z.toFixed(0) : ""))), texttemplate: "%{text}", showscale: !few, xgap: 1, ygap: 1,
+      type: "heatmap", z: rows, x: places, y: places, zmin: 0, zmax: 100,
+      colorscale: dark ? [[0, "#12181f"], [0.15, "#173a57"], [1, "#2b7fc4"]] : [[0, "#ffffff"], [0.15, "#cfe3f3"], [1, "#0b5a9a"]],
+      showscale: !few, xgap: 1, ygap: 1,
       customdata: bySize.map((k) => bySize.map((j) => [plain(classes[k].name), plain(classes[j].name)])),
       hovertemplate: "%{customdata[0]} taken for %{customdata[1]}: %{z:.1f} %<extra></extra>",
+    }, {
+      type: "scatter", mode: "text", x: written.map(([x]) => x), y: written.map(([, y]) => y), text: written.map(([, , z]) => z.toFixed(0)),
+      textfont: { size: 13, color: written.map(([, , z]) => (dark || z > 72 ? "#ffffff" : "#1b2530")) }, hoverinfo: "skip",
     }], layout({
-      height: Math.min(520, Math.max(320, target.clientWidth)), margin: { l: 60, r: 10, t: 10, b: 60 },
-      xaxis: { tickvals: bySize.map((_, i) => i), ticktext: labels, title: { text: "said" }, showgrid: false },
-      yaxis: { tickvals: bySize.map((_, i) => i), ticktext: labels, title: { text: "true" }, autorange: "reversed", showgrid: false },
+      height: Math.min(520, Math.max(320, target.clientWidth)), margin: { l: 60, r: 10, t: 10, b: 60 }, showlegend: false,
+      xaxis: { tickvals: places, ticktext: labels, title: title("what the classifier said"), range: [-0.5, places.length - 0.5], ...noLines },
+      yaxis: { tickvals: places, ticktext: labels, title: title("true class"), range: [places.length - 0.5, -0.5], ...noLines },
     }), config);
   };
 }
@@ -118,7 +127,7 @@ function drawEffects(target) {
   });
   Plotly.react(target, traces, layout({
     height: 360,
-    xaxis: { title: { text: "percentage points; an interval that misses 0 is a clear effect" }, zeroline: true,
+    xaxis: { title: title("gain in percentage points"), zeroline: true,
       zerolinecolor: style("--ink"), zerolinewidth: 1 },
     yaxis: { tickvals: names.map((_, j) => j), ticktext: names.map((name) => (target.clientWidth < 560 ? name : EFFECTS[name] ?? plain(name))),
       range: [names.length - 0.5, -0.5], zeroline: false },
@@ -130,8 +139,8 @@ function drawLosses(target) {
   const more = {};
   const trained = runs.filter((run) => run.loss.length);
   const traces = trained.map((run, i) => {
-    more[`xaxis${i ? i + 1 : ""}`] = { ...base.xaxis, title: { text: "epoch" } };
-    more[`yaxis${i ? i + 1 : ""}`] = { ...base.yaxis, title: { text: short(run.name, 26), font: { size: 12 } } };
+    more[`xaxis${i ? i + 1 : ""}`] = { ...base.xaxis, title: title("epoch") };
+    more[`yaxis${i ? i + 1 : ""}`] = { ...base.yaxis, title: title(`loss of ${short(run.name, 26)}`) };
     return {
       type: "scatter", mode: "lines", name: plain(run.name), y: run.loss, x: run.loss.map((_, epoch) => epoch),
       xaxis: `x${i ? i + 1 : ""}`, yaxis: `y${i ? i + 1 : ""}`,
@@ -142,7 +151,7 @@ function drawLosses(target) {
   const columns = target.clientWidth < 640 ? 1 : Math.min(2, trained.length);
   const rows = Math.ceil(trained.length / columns);
   Plotly.react(target, traces, layout({
-    height: 70 + 220 * rows, showlegend: false, grid: { rows, columns, pattern: "independent", xgap: 0.14, ygap: 0.3 }, ...more,
+    height: 70 + 220 * rows, showlegend: false, grid: { rows, columns, pattern: "independent", xgap: gap(target), ygap: 0.3 }, ...more,
   }), config);
 }
 
@@ -153,7 +162,7 @@ function drawShares(run) {
     const base = layout();
     const traces = [];
     for (let k = 0; k < n; k += 1) {
-      for (const [side, title] of [["", "of all nodes"], ["2", "of the selected rows"]]) {
+      for (const [side, whole] of [["", "of all nodes"], ["2", "of the selected rows"]]) {
         const share = labellings.map((entry) => {
           const values = side ? entry.drawn : entry.sizes;
           // Pseudo-classes have no names that last: they are compared by rank, the largest first.
@@ -163,20 +172,20 @@ function drawShares(run) {
         traces.push({
           type: "bar", x: labellings.map((_, i) => i + 1), y: share, xaxis: `x${side}`, yaxis: `y${side}`,
           marker: { color: classColour(k) }, showlegend: false,
-          hovertemplate: `labelling %{x}, pseudo-class ${k + 1}: %{y:.1f} % ${title}<extra></extra>`,
+          hovertemplate: `labelling %{x}, pseudo-class ${k + 1}: %{y:.1f} % ${whole}<extra></extra>`,
         });
       }
     }
     const narrow = target.clientWidth < 640;
-    const axes = (title) => [
-      { ...base.xaxis, title: { text: "labelling" }, dtick: 1 },
-      { ...base.yaxis, title: { text: title, font: { size: 12 } }, range: [0, 100] },
+    const axes = (text) => [
+      { ...base.xaxis, title: title("labelling"), dtick: 1 },
+      { ...base.yaxis, title: title(text), range: [0, 100] },
     ];
     const [x1, y1] = axes("share of all nodes, %");
     const [x2, y2] = axes("share of the selected rows, %");
     Plotly.react(target, traces, layout({
       height: narrow ? 560 : 320, barmode: "stack",
-      grid: { rows: narrow ? 2 : 1, columns: narrow ? 1 : 2, pattern: "independent", xgap: 0.14, ygap: 0.3 },
+      grid: { rows: narrow ? 2 : 1, columns: narrow ? 1 : 2, pattern: "independent", xgap: gap(target), ygap: 0.3 },
       xaxis: x1, yaxis: y1, xaxis2: x2, yaxis2: y2,
     }), config);
   };

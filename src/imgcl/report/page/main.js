@@ -49,8 +49,8 @@ function startCharts() {
       const target = element("div", { class: "chart shares", role: "img" });
       find("shares").append(
         element("h3", {}, `${run.name}: from the classes as they are to a balanced selection`),
-        element("p", { class: "muted" }, "At every labelling the embeddings are clustered into pseudo-classes. Left: how large they are. Right: how large they are among the rows " +
-          "that the loss is computed on: more and more equal as training goes on."),
+        element("p", { class: "muted" }, "At every labelling the embeddings are clustered into pseudo-classes. The first chart shows how large they are, the second how large they are " +
+          "among the rows that the loss is computed on: more and more equal as training goes on."),
         target,
       );
       chart(target, `Shares of the pseudo-classes of ${run.name} at every labelling`, drawShares(run));
@@ -68,6 +68,7 @@ if (classes.length) {
 }
 fillSettings();
 startTheme();
+startPrinting();
 startMap();
 startCharts();
 document.documentElement.dataset.ready = "true";

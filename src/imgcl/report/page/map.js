@@ -13,9 +13,9 @@ const COLOURS = {
   correct: { label: "right or wrong", has: () => classes.length > 0, kind: "correct", value: (run) => correctness(run) },
   pseudo: { label: "pseudo-label (last labelling)", has: () => runs.some((run) => run.pseudo), kind: "class", value: (run) => run.pseudo },
   centrality: { label: `centrality (${content.nodes.centralityName})`, has: () => nodes.centrality !== null, kind: "scale",
-    value: () => nodes.centrality, scale: "rank among all nodes, 0 to 1" },
+    value: () => nodes.centrality, scale: () => "rank among all nodes: dark is the least central" },
   degree: { label: "degree", has: () => nodes.degree !== null, kind: "scale", value: () => nodes.degree.map((d) => 1000 * Math.log10(1 + d)),
-    scale: "degree" },
+    scale: () => `degree, ${count(least(nodes.degree))} to ${count(-least(nodes.degree.map((d) => -d)))}, on a logarithmic scale` },
 };
 
 const CORRECT = [
@@ -23,6 +23,8 @@ const CORRECT = [
   ["wrong", "--bad"],
   ["no label to compare with", "--unknown"],
 ];
+
+const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
 
 function correctness(run) {
   const predicted = run.predicted[state.classifier];
@@ -81,7 +83,7 @@ function drawMap(side) {
     target.shown = shown;
     Plotly.react(target, [trace], layout({
       height: target.clientHeight, margin: { l: 0, r: 0, t: 34, b: 0 }, showlegend: false, hovermode: "closest", dragmode: "pan",
-      title: { text: `${short(run.name, 40)}${COLOURS[state.colour].value(run) ? "" : " (has no such colour)"}`, font: { size: 14 }, x: 0.02, xanchor: "left", y: 0.985, yanchor: "top" },
+      title: { text: `${short(run.name, 40)}${COLOURS[state.colour].value(run) ? "" : " has no pseudo-labels"}`, font: { size: 14 }, x: 0.02, xanchor: "left", y: 0.985, yanchor: "top" },
       xaxis: hiddenAxis, yaxis: { ...hiddenAxis, scaleanchor: "x" }, uirevision: run.name,
     }), { ...config, scrollZoom: false });
     if (!target.listening) {
@@ -166,10 +168,15 @@ function drawLegend() {
     return element("div", {}, swatch, text);
   };
   let lines = [];
-  if (mode.kind === "correct") lines = CORRECT.map(([text, name]) => line(style(name), text));
-  else if (mode.kind === "scale") lines = [line("#440154", "low"), line("#21918c", "middle"), line("#fde725", "high"), element("div", { class: "muted" }, mode.scale)];
+  if (mode.kind === "correct") {
+    const known = nodes.class.includes(-1) ? CORRECT : CORRECT.slice(0, 2);
+    lines = known.map(([text, name]) => line(style(name), text));
+  }
+  else if (mode.kind === "scale") lines = [line("#440154", "low"), line("#21918c", "middle"), line("#fde725", "high"), element("div", { class: "muted" }, mode.scale())];
   else if (state.colour === "pseudo") lines = [element("div", { class: "muted" }, "One colour for each pseudo-class; they have no names.")];
   find("legend").replaceChildren(...lines);
+  // Only then are the colours of the filter those of the map.
+  find("filter")?.classList.toggle("legend", state.colour === "class" || state.colour === "predicted");
 }
 
 function drawMaps() {

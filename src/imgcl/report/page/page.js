@@ -30,6 +30,9 @@ function style(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+// All axis titles have one size, whatever their chart.
+const title = (text) => ({ text, font: { size: 13 }, standoff: 8 });
+
 const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
 
 function layout(more = {}) {
@@ -42,6 +45,7 @@ function layout(more = {}) {
     margin: { l: 50, r: 15, t: 30, b: 45 },
     legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" },
     hoverlabel: { bgcolor: style("--paper"), bordercolor: style("--line"), font: { color: style("--ink") } },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: style("--muted"), activecolor: style("--accent") },
     ...rest,
     xaxis: { ...axis, ...xaxis },
     yaxis: { ...axis, ...yaxis },
@@ -86,11 +90,29 @@ function startTheme() {
   find("theme").addEventListener("click", () =>
     setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
   );
+}
+
+// On paper everything is there, in light colours: charts that were not in view yet, what is folded, and no more than fits its width.
+function startPrinting() {
+  const page = document.documentElement;
   let before = null;
+  let folded = [];
   addEventListener("beforeprint", () => {
-    before = document.documentElement.dataset.theme;
+    before ??= page.dataset.theme;
+    folded = [...folded, ...document.querySelectorAll("details:not([open])")];
+    folded.forEach((details) => { details.open = true; });
+    page.classList.add("printing");
     charts.forEach((_, target) => drawn.has(target) || drawNow(target));
     setTheme("light");
+    // Now, not after a moment as Plotly.Plots.resize does: the browser prints when this returns.
+    drawn.forEach((target) => Plotly.relayout(target, { width: target.clientWidth }));
   });
-  addEventListener("afterprint", () => setTheme(before));
+  addEventListener("afterprint", () => {
+    page.classList.remove("printing");
+    folded.forEach((details) => { details.open = false; });
+    folded = [];
+    setTheme(before);
+    drawn.forEach((target) => Plotly.Plots.resize(target));
+    before = null;
+  });
 }

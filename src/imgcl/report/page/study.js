@@ -21,7 +21,7 @@ function drawEstimates(target) {
   }).filter((trace) => trace.x.length);
   Plotly.react(target, traces, layout({
     height: Math.max(260, 110 + 34 * groups.length),
-    xaxis: { title: { text: `${plain(chosen.metric)}, percent, 95 % interval` } },
+    xaxis: { title: title(`${plain(chosen.metric)}, percent, 95 % interval`) },
     yaxis: { tickvals: groups.map((_, j) => j), ticktext: groups.map((group) => short(group, target.clientWidth < 560 ? 18 : 48)), range: [groups.length - 0.5, -0.5], zeroline: false },
   }), config);
 }
@@ -66,5 +66,6 @@ for (const [name, address] of Object.entries(content.figures)) {
 if (!Object.keys(content.figures).length) find("figures").remove();
 find("made").append(element("dl", {}, ...Object.entries(content.facts).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])));
 startTheme();
+startPrinting();
 startExplore();
 document.documentElement.dataset.ready = "true";

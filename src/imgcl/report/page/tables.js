@@ -41,14 +41,19 @@ function fillPerClassTable() {
   );
 }
 
+function list(texts) {
+  return texts.length > 1 ? `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}` : texts[0];
+}
+
 function fillLead() {
-  const { name, nodes: n, edges } = content.graph;
+  const { name, about, nodes: n, edges } = content.graph;
   find("title").textContent = name;
   const facts = [`${count(n)} nodes`];
   if (edges !== null) facts.push(`${count(edges)} edges`);
   if (classes.length) facts.push(`${classes.length} classes`);
-  find("facts").textContent = `${facts.join(" · ")} · compared: ${runs.map((run) => run.name).join(", ")}`;
+  find("facts").textContent = facts.join(" · ");
   const lead = find("lead");
+  if (about) lead.append(element("p", {}, `The graph: ${about}.`));
   if (!classes.length) {
     lead.append(element("p", {}, "The graph has no labels, so there is nothing to score: the map, the training and the settings are below."));
     return;
@@ -59,7 +64,8 @@ function fillLead() {
       `${count(taught.reduce((a, b) => a + b, 0))} labels, ${count(Math.max(...taught))} of the most common class and only ${count(Math.min(...taught))} of the rarest, ` +
       "and was tested on equally many nodes of every class."),
     element("p", {}, "Two things can be balanced so that rare classes are not forgotten: the pre-training (ImGCL selects rows evenly over pseudo-classes) and the classifier " +
-      "(pbs: progressively balanced sampling of its labels; plain: no balancing)."),
+      "(pbs: progressively balanced sampling of its labels; plain: no balancing). " +
+      `${runs.length > 1 ? "Compared are" : "Shown is"} ${list(runs.map((run) => `${run.name} (${run.balanced ? "balanced pre-training" : "plain contrastive pre-training"})`))}.`),
   );
   if (content.conclusion) {
     find("conclusion").textContent = content.conclusion;
@@ -72,19 +78,34 @@ function fillNotes() {
   const sample = content.shown < n ? `A random ${count(content.shown)} of ${count(n)} nodes. ` : "";
   const names = { tsne: "t-SNE: neighbours are alike, distances between far groups mean little", pca: "the first two principal components", umap: "UMAP: neighbours are alike" };
   const compare = runs.length > 1 ? " A ring shows the same node in both maps." : "";
-  find("map-note").textContent = `${sample}Every point is a node (${names[content.map] ?? content.map}). Point at one for its facts, drag to move, zoom with the buttons, double-click to reset.${compare}`;
+  const learned = classes.length ? " Predictions are those of a classifier that learned from the labels of one split." : "";
+  find("map-note").textContent = `${sample}Every point is a node (${names[content.map] ?? content.map}). Point at one for its facts, drag to move, zoom with the buttons, double-click to reset.${compare}${learned}`;
   if (!classes.length) return;
   const sizes = classes.map((entry) => entry.size);
   find("classes-note").textContent =
     `The largest class has ${(Math.max(...sizes) / Math.max(1, Math.min(...sizes))).toFixed(1)} times as many nodes as the smallest. A third of the classes is called head (common), ` +
-    "a third tail (rare), the rest middle.";
+    "a third tail (rare), the rest middle. The first chart counts all nodes, the second the few labels that the classifier learns from in one split: the imbalance it has to cope with.";
   if (content.effects) {
     const [low, high] = content.effects.classifiers;
     const [without, balanced] = content.effects.runs.map((i) => runs[i].name);
     find("effects-note").textContent =
       `Both changes, one at a time: pre-training with ImGCL (${balanced}) instead of without (${without}), and the classifier ${high} instead of ${low}. ` +
-      "Differences on the same splits, with 95 % intervals.";
+      "First the four results, then their differences on the same splits, with 95 % intervals: an effect is clear when its interval misses 0.";
+    fillSquare();
   }
+}
+
+function fillSquare() {
+  const { runs: pair, classifiers } = content.effects;
+  find("square").replaceChildren(
+    element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "accuracy, and recall of the tail"),
+      ...classifiers.map((name) => element("th", { scope: "col" }, `classifier ${name}`)))),
+    element("tbody", {}, ...pair.map((i, balanced) => element("tr", {}, element("th", { scope: "row" }, `${balanced ? "with" : "without"} ImGCL: ${runs[i].name}`),
+      ...classifiers.map((name) => {
+        const { accuracy, tail } = runs[i].results[name].metrics;
+        return element("td", {}, percent(accuracy.mean), element("span", { class: "deviation" }, `, tail ${percent(tail.mean)}`));
+      })))),
+  );
 }
 
 function fillSettings() {
