@@ -277,3 +277,16 @@ def test_any_ids_give_the_same_graph_as_numbers(tmp_path_factory, data):
 def test_bad_sizes(text):
     with pytest.raises(InputError, match="memory limit"):
         parse_size(text)
+
+
+@pytest.mark.parametrize("address", ["https://example.org/nodes.csv", "s3://bucket/nodes.parquet"])
+def test_an_address_neither_loads_code_nor_reaches_the_network(tmp_path, address):
+    with pytest.raises(InputError, match=r"cannot be read: .*httpfs"):
+        do_import(tmp_path, nodes=address)
+
+
+def test_values_that_fit_no_float_are_refused_in_one_line(tmp_path):
+    with pytest.raises(InputError, match="the tables cannot be used: ") as caught:
+        do_import(tmp_path, nodes=NODES.assign(f1=[1.0, 2.0, 3.0, 1e300]))
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "g.store").exists()

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 import numpy as np
 from numpy.lib import format as npy
@@ -99,17 +100,29 @@ class Archive:
         Raises:
             GraphError: when it is missing, damaged, pickled, or has another number of dimensions.
         """
+        header = self._plain(name)
+        if ndim is not None and len(header.shape) != ndim:
+            raise GraphError(f"{self.path}: array {name!r} has shape {header.shape}, expected {ndim} dimension(s)")
+        self._claim(name, header.size)
+        with self._damage_is_a_graph_error(f"array {name!r} is damaged"), self._zip.open(self._member(name)) as stream:
+            return np.asarray(npy.read_array(stream, allow_pickle=False, max_header_size=MAX_HEADER))
+
+    @contextmanager
+    def stream(self, name: str) -> Iterator[tuple[Header, IO[bytes]]]:
+        """One array of plain values as a stream that stands at the first value, for arrays larger than memory."""
+        header = self._plain(name)
+        with self._damage_is_a_graph_error(f"array {name!r} is damaged"), self._zip.open(self._member(name)) as stream:
+            read_header(stream)
+            yield header, stream
+
+    def _plain(self, name: str) -> Header:
         header = self.describe(name)
         if not header.plain:
             raise GraphError(
                 f"{self.path}: array {name!r} has dtype {header.dtype}, which is stored as pickled objects or records: "
                 "save it as plain numbers or text"
             )
-        if ndim is not None and len(header.shape) != ndim:
-            raise GraphError(f"{self.path}: array {name!r} has shape {header.shape}, expected {ndim} dimension(s)")
-        self._claim(name, header.size)
-        with self._damage_is_a_graph_error(f"array {name!r} is damaged"), self._zip.open(self._member(name)) as stream:
-            return np.asarray(npy.read_array(stream, allow_pickle=False, max_header_size=MAX_HEADER))
+        return header
 
     def _claim(self, name: str, size: int) -> None:
         """Refuse to read more than the machine can hold, or than a file of this size says."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 VECTORS = 64  # of 2,048 rows: how much of a result is in memory at once
 SHARE = 0.55  # of the memory limit: the rest is for the arrays on our side and for what DuckDB does not count
 CSV = (".csv", ".tsv", ".txt")
+# The name of a file must never make DuckDB load code, let alone fetch it from the network.
+NO_EXTENSIONS = ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions")
 
 
 @contextmanager
@@ -28,9 +30,17 @@ def scratch_database(folder: Path, memory: int) -> Iterator[DuckDBPyConnection]:
         connection.execute(f"SET memory_limit = '{int(SHARE * memory)}B'")
         connection.execute(f"SET temp_directory = {quoted_text(str(folder / 'spill'))}")
         connection.execute("SET enable_progress_bar = false")
+        for setting in NO_EXTENSIONS:
+            connection.execute(f"SET {setting} = false")
         yield connection
     except duckdb.OutOfMemoryException as error:
         raise InputError(f"the import needs more memory ({first_line(error)}): raise --memory-limit") from None
+    except duckdb.Error as error:
+        raise InputError(f"the tables cannot be used: {first_line(error)}") from None
+    except RuntimeError as error:
+        if "interrupted" in str(error):  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
     finally:
         connection.close()
 

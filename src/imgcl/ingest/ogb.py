@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from imgcl.errors import GraphError
+from imgcl.graph_checks import MAX_CLASSES
 from imgcl.ingest.database import scratch_database
 from imgcl.ingest.ogb_files import OGBFiles, open_ogb
 from imgcl.ingest.settings import Progress
@@ -39,6 +40,8 @@ def import_ogb(
                     f"{directory} holds {len(counts)} graphs: only node data sets (ogbn-*) can be imported"
                 )
             n = counts[0]
+            if n < 1:
+                raise GraphError(f"{directory}: num-node-list says {n} nodes: the graph is empty")
             _write_labels(files, writer, n)
             _write_features(files, writer, n, say)
             pairs = PairFile(folder / "pairs", n)
@@ -61,6 +64,10 @@ def _write_labels(files: OGBFiles, writer: StoreWriter, n: int) -> None:
     y, at = writer.create("y", (n,), np.int64), 0
     for part in files.labels():
         _check_rows("node-label", at + len(part), n, last=False)
+        known = part[~np.isnan(part)]
+        wrong = known[(known < -1) | (known >= MAX_CLASSES) | (known != np.floor(known))]
+        if len(wrong):
+            raise GraphError(f"node-label holds {wrong[0]}: labels must be 0..K-1, or missing where unknown")
         y[at : at + len(part)] = np.where(np.isnan(part), -1, part)
         at += len(part)
     _check_rows("node-label", at, n)
@@ -70,6 +77,9 @@ def _write_features(files: OGBFiles, writer: StoreWriter, n: int, say: Progress)
     x, at = None, 0
     for part in files.features():
         _check_rows("node-feat", at + len(part), n, last=False)
+        if not np.isfinite(part).all():
+            row = at + int(np.flatnonzero(~np.isfinite(part).all(axis=1))[0])
+            raise GraphError(f"node-feat of node {row} is not finite: fill or drop missing values first")
         if x is None:
             x = writer.create("x", (n, part.shape[1]), part.dtype)
         x[at : at + len(part)] = part

@@ -5,14 +5,14 @@ Most of them are gzipped CSV files; the largest (ogbn-papers100M) are arrays in 
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl.data.archive import Archive
 from imgcl.errors import DataNotFoundError, InputError
 from imgcl.ingest.database import chunks, quoted_text, run
 
@@ -52,22 +52,29 @@ class TableFiles:
             self._paths[name] = str(file)
 
     def node_counts(self) -> list[int]:
-        return [int(count) for part in self._read("num-node-list") for count in part[:, 0]]
+        return [
+            int(n) for part in self._read("num-node-list") for n in _whole(part[:, 0], self._paths["num-node-list"])
+        ]
 
     def labels(self) -> Iterator[NDArray[np.float64]]:
-        return (part[:, 0] for part in self._read("node-label"))
+        return (part[:, 0].astype(np.float64) for part in self._read("node-label"))
 
     def features(self) -> Iterator[NDArray[Any]]:
         return (part.astype(np.float32) for part in self._read("node-feat"))
 
     def edges(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        return ((part[:, 0], part[:, 1]) for part in self._read("edge", np.int64))
+        for part in self._read("edge", columns=2):
+            pairs = _whole(part, self._paths["edge"])
+            yield pairs[:, 0], pairs[:, 1]
 
-    def _read(self, name: str, dtype: Any = np.float64) -> Iterator[NDArray[Any]]:
+    def _read(self, name: str, columns: int = 1) -> Iterator[NDArray[Any]]:
         path = self._paths[name]
         query = f"SELECT * FROM read_csv({quoted_text(path)}, header = false)"
         for frame in chunks(run(self._connection, query, path), path):
-            yield frame.to_numpy(dtype=dtype)
+            if frame.shape[1] < columns or not all(kind.kind in "biuf" for kind in frame.dtypes):
+                raise InputError(f"{path} is no table of numbers in {columns} column(s): download the data set again")
+            missing = bool(frame.isna().to_numpy().any())
+            yield frame.to_numpy(dtype=np.float64, na_value=np.nan) if missing else frame.to_numpy()
 
 
 class ArrayFiles:
@@ -79,10 +86,11 @@ class ArrayFiles:
             raise DataNotFoundError(f"{raw} has no {self._labels.name}: give the directory of an OGB node data set")
 
     def node_counts(self) -> list[int]:
-        return [int(count) for part in _pieces(self._data, "num_nodes_list") for count in part]
+        return [int(n) for part in _pieces(self._data, "num_nodes_list") for n in _whole(part.reshape(-1), self._data)]
 
     def labels(self) -> Iterator[NDArray[np.float64]]:
-        return (part.reshape(len(part), -1)[:, 0].astype(np.float64) for part in _pieces(self._labels, "node_label"))
+        for part in _pieces(self._labels, "node_label"):
+            yield (part if part.ndim == 1 else part[:, 0]).astype(np.float64)
 
     def features(self) -> Iterator[NDArray[Any]]:
         return (
@@ -91,35 +99,27 @@ class ArrayFiles:
         )
 
     def edges(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        halves = (_pieces(self._data, "edge_index", row) for row in (0, 1))
-        return zip(*halves, strict=True)
+        for begin, end in zip(*(_pieces(self._data, "edge_index", row) for row in (0, 1)), strict=True):
+            yield _whole(begin, self._data), _whole(end, self._data)
 
 
 def _pieces(path: Path, name: str, row: int | None = None) -> Iterator[NDArray[Any]]:
     """Some rows at a time of an array in an ``.npz`` file, or some entries of one row of a matrix; never all."""
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as handle:
-            shape, dtype = _header(handle)
-            if row is not None:
-                handle.seek(row * shape[1] * dtype.itemsize, 1)
-                shape = shape[1:]
-            width = int(np.prod(shape[1:], dtype=np.int64))
-            step = max(1, VALUES_AT_ONCE // max(1, width))
-            for begin in range(0, shape[0], step):
-                rows = min(step, shape[0] - begin)
-                content = _exactly(handle.read, rows * width * dtype.itemsize)
-                yield np.frombuffer(content, dtype).reshape(rows, *shape[1:])
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, OSError) as error:
-        raise InputError(f"{path} cannot be read ({error}): download the data set again") from None
-
-
-def _header(handle: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(handle)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, column_major, dtype = read(handle)
-    if column_major or dtype.hasobject:
-        raise ValueError("its arrays are not plain numbers in rows")
-    return shape, dtype
+    with Archive(path) as archive, archive.stream(name) as (header, stream):
+        shape, dtype = header.shape, header.dtype
+        if dtype.kind not in "biuf" or header.column_major or len(shape) not in ((1, 2) if row is None else (2,)):
+            raise InputError(f"{path}: {name} has shape {shape} of {dtype}: expected numbers, row by row")
+        if row is not None:
+            if shape[0] != 2:
+                raise InputError(f"{path}: {name} has shape {shape}: expected two rows, where edges begin and end")
+            stream.seek(row * shape[1] * dtype.itemsize, 1)
+            shape = shape[1:]
+        width = int(np.prod(shape[1:], dtype=np.int64))
+        step = max(1, VALUES_AT_ONCE // max(1, width))
+        for begin in range(0, shape[0], step):
+            rows = min(step, shape[0] - begin)
+            content = _exactly(stream.read, rows * width * dtype.itemsize)
+            yield np.frombuffer(content, dtype).reshape(rows, *shape[1:])
 
 
 def _exactly(read: Callable[[int], bytes], size: int) -> bytes:
@@ -127,3 +127,12 @@ def _exactly(read: Callable[[int], bytes], size: int) -> bytes:
     if len(content) != size:
         raise EOFError("it was cut short")
     return content
+
+
+def _whole(values: NDArray[Any], path: str | Path) -> NDArray[np.int64]:
+    """The values as integers; anything else is an error, not rounded."""
+    with np.errstate(invalid="ignore"):
+        numbers = values.astype(np.int64)
+    if not (numbers == values).all():
+        raise InputError(f"{path} holds {values[numbers != values][0]} where a whole number belongs")
+    return numbers

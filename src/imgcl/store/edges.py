@@ -38,8 +38,12 @@ class PairFile:
 
     def append(self, source: NDArray[Any], target: NDArray[Any]) -> None:
         """Add the pairs (source[i], target[i])."""
+        pairs = np.stack([source, target], axis=1)
+        outside = int(((pairs < 0) | (pairs >= self.n_nodes)).any(axis=1).sum())
+        if outside:
+            raise GraphError(f"{outside} edges name nodes outside 0..{self.n_nodes - 1}")
         with open(self.path, "ab") as handle:
-            handle.write(np.stack([source, target], axis=1).astype(self.dtype, copy=False).tobytes())
+            handle.write(pairs.astype(self.dtype, copy=False).tobytes())
         self.n_pairs += len(source)
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
@@ -88,9 +92,6 @@ def build_csr(
     lengths = np.zeros(n, dtype=np.int64)
     loops = 0
     for part in pairs:
-        outside = int(((part < 0) | (part >= n)).any(axis=1).sum())
-        if outside:
-            raise GraphError(f"{outside} edges name nodes outside 0..{n - 1}")
         loops += _count(part, lengths)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     key = np.dtype(np.uint32 if n < 2**31 else np.int64)  # a neighbour's number and one bit for the direction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -80,6 +81,11 @@ class StoreWriter:
         if 0 in shape:  # an empty file cannot be mapped
             np.save(path, np.empty(shape, dtype), allow_pickle=False)
             return np.empty(shape, dtype)
+        size, free = math.prod(shape) * np.dtype(dtype).itemsize, shutil.disk_usage(self.folder).free
+        if (
+            size > free
+        ):  # a file of that size, mostly holes, could be made, and would kill the process when it is filled
+            raise GraphError(f"{self.path}: {name} takes {size / 1e9:,.1f} GB, the disk has {free / 1e9:,.1f} GB free")
         array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
         with open(path, "rb+") as handle:
             reserve(handle.fileno(), path.stat().st_size)
