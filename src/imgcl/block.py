@@ -112,12 +112,12 @@ class Block:
         """``X @ weight`` for the features of this view."""
         return project([self], weight)[0][0]
 
-    def dense_features(self) -> Tensor:
-        """The features of this view as a dense matrix; for modules that know no other."""
+    def dense_features(self, *, masked: bool = True) -> Tensor:
+        """The features of this view as a dense matrix, for modules that know no other; the column mask on request."""
         x = self.features.to_dense()
         if self.row_order is not None:
             x = x[self.row_order]
-        if self.column_mask is not None:
+        if masked and self.column_mask is not None:
             x = x * self.column_mask
         return x if self.row_mask is None else x * self.row_mask.unsqueeze(1)
 

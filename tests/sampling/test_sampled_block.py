@@ -15,7 +15,7 @@ from imgcl.graph import Graph
 from imgcl.methods import METHODS
 from imgcl.sampling import FeatureSource, NeighbourSampler, encode_by_rows, sampled_block
 from imgcl.sparse import features_of
-from imgcl.views import EdgeRemoving, FeatureShuffling, PPRDiffusion
+from imgcl.views import EdgeRemoving, FeatureMasking, FeatureShuffling, PPRDiffusion
 
 GRAPH = synthetic_graph(class_sizes=[90, 40, 20], mean_degree=9, n_features=12, seed=2)
 ANCHORS = np.array([5, 100, 17, 3])
@@ -45,6 +45,17 @@ def test_all_neighbours_give_the_rows_of_the_whole_graph(name, layers):
         torch.testing.assert_close(
             ours.grad, theirs.grad, rtol=1e-3, atol=1e-4 * scale, msg=lambda m, k=key: f"{k}: {m}"
         )
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_masked_columns_are_those_of_the_whole_graph(name):
+    torch.manual_seed(0)
+    encoder = make_encoder(name, 12, [8, 4]).eval()
+    view = FeatureMasking(0.5)(block_of(GRAPH, ANCHORS, [1000, 1000]), torch.Generator().manual_seed(1))
+    assert 0 < view.column_mask.sum() < 12
+    masked = Graph(GRAPH.indptr, GRAPH.indices, GRAPH.x * view.column_mask.numpy())
+    expected = encoder([Block.from_graph(masked)], torch.from_numpy(ANCHORS))[0]
+    torch.testing.assert_close(encoder([view], torch.arange(len(ANCHORS)))[0], expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["gcn", "gin", "sage"])

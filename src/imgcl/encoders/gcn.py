@@ -9,7 +9,7 @@ from torch import Tensor
 
 from imgcl.block import Block
 from imgcl.encoders.base import glorot
-from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, fans, multiply, select
+from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, fans, masked, multiply, select
 
 
 class GCN(LayeredEncoder):
@@ -49,5 +49,5 @@ class GCNLayer(Convolution):
     def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor:
         return select(block.normalised, rows) @ projected
 
-    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None) -> Tensor:
-        return multiply(select(block.normalised, rows), hidden, self.weight)
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
+        return multiply(select(block.normalised, rows), hidden, masked(self.weight, column_mask))

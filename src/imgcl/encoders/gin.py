@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from imgcl.block import Block
 from imgcl.encoders.base import glorot
-from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, multiply, select
+from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, masked, multiply, select
 
 
 class GIN(LayeredEncoder):
@@ -66,10 +66,11 @@ class GINLayer(Convolution):
             return self._mlp(select(replace(block.total, loop=1 + self.eps), rows) @ projected)
         return self._mlp(select(block.total, rows) @ projected + (1 + self.eps) * at_rows(projected, rows))
 
-    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None) -> Tensor:
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
         if isinstance(self.eps, float):
-            return self._mlp(multiply(select(replace(block.total, loop=1 + self.eps), rows), hidden, self.weight))
-        return super().forward(block, hidden, rows)
+            operator = select(replace(block.total, loop=1 + self.eps), rows)
+            return self._mlp(multiply(operator, hidden, masked(self.weight, column_mask)))
+        return super().forward(block, hidden, rows, column_mask)
 
     def _mlp(self, summed: Tensor) -> Tensor:
         return torch.relu(summed + self.bias) @ self.out_weight

@@ -48,8 +48,9 @@ class Convolution(nn.Module):
         """The layer's output rows (all, or the given ones) from ``input @ input_weight``."""
         raise NotImplementedError
 
-    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None) -> Tensor:
-        return self.propagate(block, hidden @ self.input_weight, rows)
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
+        """The output rows from the input, whose columns are multiplied by the mask."""
+        return self.propagate(block, hidden @ masked(self.input_weight, column_mask), rows)
 
 
 class LayeredEncoder(Encoder):
@@ -105,7 +106,9 @@ class LayeredEncoder(Encoder):
         """The rows of every block; ``products``: its features times the input weight, where they are known already."""
         if products is None:
             if not all(block.project_first for block in blocks):
-                return [self._encode(block, block.dense_features(), rows, projected=False) for block in blocks]
+                return [
+                    self._encode(block, block.dense_features(masked=False), rows, projected=False) for block in blocks
+                ]
             (products,) = project(list(blocks), self.input_weight)
         return [self._encode(block, first, rows, projected=True) for block, first in zip(blocks, products, strict=True)]
 
@@ -115,8 +118,10 @@ class LayeredEncoder(Encoder):
         outputs = []
         steps = block.steps(len(self.layers), rows)
         for index, (layer, finish, (piece, wanted)) in enumerate(zip(self.layers, self.finishes, steps, strict=True)):
-            if index == 0:
-                out = (layer.propagate if projected else layer)(piece, hidden, wanted)  # type: ignore[operator]
+            if index == 0 and projected:
+                out = layer.propagate(piece, hidden, wanted)  # type: ignore[operator]
+            elif index == 0:
+                out = layer(piece, hidden, wanted, block.column_mask)
             else:
                 out = layer(piece, hidden, wanted)
                 if self.residual and out.shape[1] == hidden.shape[1]:
@@ -160,6 +165,11 @@ def at_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
 def select(operator: Operator, rows: Tensor | None) -> Operator:
     """The operator for the given output rows, or all; one that was made for these rows is returned as it is."""
     return operator if rows is None or operator.rows is rows else operator.select(rows)
+
+
+def masked(weight: Tensor, column_mask: Tensor | None) -> Tensor:
+    """What to multiply an input by whose columns are masked: ``(H diag(m)) W = H (diag(m) W)``."""
+    return weight if column_mask is None else column_mask.unsqueeze(1) * weight
 
 
 def multiply(operator: Operator, hidden: Tensor, weight: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from imgcl.block import Block
 from imgcl.encoders.base import glorot
-from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, multiply, select
+from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, masked, multiply, select
 
 
 class GraphSAGE(LayeredEncoder):
@@ -50,7 +50,6 @@ class SAGELayer(Convolution):
         neighbours, own = projected[:, : self.out_features], projected[:, self.out_features :]
         return select(block.mean, rows) @ neighbours + at_rows(own, rows)
 
-    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None) -> Tensor:
-        return (
-            multiply(select(block.mean, rows), hidden, self.neighbour_weight) + at_rows(hidden, rows) @ self.own_weight
-        )
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
+        neighbours, own = masked(self.neighbour_weight, column_mask), masked(self.own_weight, column_mask)
+        return multiply(select(block.mean, rows), hidden, neighbours) + at_rows(hidden, rows) @ own
