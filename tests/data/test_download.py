@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -14,11 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from imgcl.data import load_graph, public
+from imgcl.data import download, load_graph, public
 from imgcl.data.download import fetch
 from imgcl.data.places import find_cache_dir, find_data_dir
 from imgcl.data.public import PUBLIC
 from imgcl.errors import DataNotFoundError
+
+DATA = os.environ.get("IMGCL_DATA")
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +29,7 @@ def nothing_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     """No test sees the machine's own data or cache."""
     monkeypatch.delenv("IMGCL_DATA", raising=False)
     monkeypatch.setenv("IMGCL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(download, "PAUSE", 0.0)
 
 
 @pytest.fixture
@@ -38,16 +42,27 @@ def arrays() -> dict[str, Any]:
 class Handler(BaseHTTPRequestHandler):
     content: ClassVar[dict[str, bytes]] = {}
     requests: ClassVar[list[str]] = []
+    troubles: ClassVar[list[int | bytes]] = []  # what the next requests get instead: a status, or other content
 
     def do_GET(self) -> None:
         self.requests.append(self.path)
         if self.path == "/silent":
             time.sleep(1.0)
             return
+        if self.troubles:
+            trouble = self.troubles.pop(0)
+            if isinstance(trouble, int):
+                self.send_error(trouble)
+            else:
+                self._answer(trouble)
+            return
         body = self.content.get(self.path)
         if body is None:
             self.send_error(404, "Not Found")
             return
+        self._answer(body)
+
+    def _answer(self, body: bytes) -> None:
         self.send_response(200)
         self.send_header("Content-Length", str(len(body) + (100 if self.path == "/broken" else 0)))
         self.end_headers()
@@ -59,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    Handler.content, Handler.requests = {}, []
+    Handler.content, Handler.requests, Handler.troubles = {}, [], []
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         thread = threading.Thread(target=http.serve_forever, args=(0.02,))
         thread.start()
@@ -70,16 +85,21 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 def dblp(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setitem(PUBLIC, "dblp", replace(PUBLIC["dblp"], url=f"{server}/dblp.npz"))
+    sizes = {"nodes": 2, "features": 2, "classes": 2, "fingerprint": None}
+    monkeypatch.setitem(PUBLIC, "dblp", replace(PUBLIC["dblp"], url=f"{server}/dblp.npz", **sizes))
     return server
 
 
-def test_downloads_once_into_torch_geometrics_layout(dblp: str, tmp_path: Path, arrays: dict[str, Any]) -> None:
+def npz(arrays: dict[str, Any]) -> bytes:
     buffer = BytesIO()
     np.savez(buffer, **arrays)
-    Handler.content["/dblp.npz"] = buffer.getvalue()
+    return buffer.getvalue()
+
+
+def test_downloads_once_into_torch_geometrics_layout(dblp: str, tmp_path: Path, arrays: dict[str, Any]) -> None:
+    Handler.content["/dblp.npz"] = npz(arrays)
     first = load_graph("dblp", cache_dir=tmp_path / "c")
-    assert (tmp_path / "c/CitationFull/dblp/raw/dblp.npz").read_bytes() == buffer.getvalue()
+    assert (tmp_path / "c/CitationFull/dblp/raw/dblp.npz").read_bytes() == npz(arrays)
     second = load_graph("dblp", cache_dir=tmp_path / "c")
     assert first.fingerprint == second.fingerprint
     assert Handler.requests == ["/dblp.npz"]
@@ -105,9 +125,75 @@ def test_unreachable_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_login_page_is_not_kept(dblp: str, tmp_path: Path) -> None:
     Handler.content["/dblp.npz"] = b"<html>please log in</html>"
-    with pytest.raises(DataNotFoundError, match="sent is not data set 'dblp'"):
+    with pytest.raises(DataNotFoundError, match="sent is not the file that was expected"):
         load_graph("dblp", cache_dir=tmp_path / "c")
     assert not [path for path in (tmp_path / "c").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("trouble", [503, 429, b"half", b"<html>try later</html>"])
+def test_a_passing_trouble_is_tried_again(
+    dblp: str, tmp_path: Path, arrays: dict[str, Any], trouble: int | bytes
+) -> None:
+    Handler.content["/dblp.npz"] = npz(arrays)
+    Handler.troubles = [trouble, trouble]
+    assert load_graph("dblp", cache_dir=tmp_path / "c").n_nodes == 2
+    assert len(Handler.requests) == 3
+    assert [path.name for path in (tmp_path / "c").rglob("*") if path.is_file()] == ["dblp.npz"]
+
+
+def test_three_troubles_are_enough(dblp: str, tmp_path: Path, arrays: dict[str, Any]) -> None:
+    Handler.content["/dblp.npz"] = npz(arrays)
+    Handler.troubles = [503, 503, 503]
+    with pytest.raises(DataNotFoundError, match="Service Unavailable"):
+        load_graph("dblp", cache_dir=tmp_path / "c")
+    assert len(Handler.requests) == 3
+
+
+def test_what_is_not_there_is_not_asked_for_again(dblp: str, tmp_path: Path) -> None:
+    with pytest.raises(DataNotFoundError, match="Not Found"):
+        load_graph("dblp", cache_dir=tmp_path / "c")
+    assert Handler.requests == ["/dblp.npz"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"nodes": 3}, "it has 2 nodes instead of 3"),
+        ({"features": 4}, "it has 2 features instead of 4"),
+        ({"fingerprint": "0" * 32}, f"its checksum is [0-9a-f]{{32}} instead of {'0' * 32}"),
+    ],
+)
+def test_another_graph_than_the_published_one_is_not_kept(
+    dblp: str,
+    tmp_path: Path,
+    arrays: dict[str, Any],
+    changes: dict[str, Any],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Handler.content["/dblp.npz"] = npz(arrays)
+    monkeypatch.setitem(PUBLIC, "dblp", replace(PUBLIC["dblp"], **changes))
+    with pytest.raises(DataNotFoundError, match=message):
+        load_graph("dblp", cache_dir=tmp_path / "c")
+    assert not [path for path in (tmp_path / "c").rglob("*") if path.is_file()]
+
+
+def test_the_checksum_of_the_content_does_not_depend_on_compression(
+    dblp: str, tmp_path: Path, arrays: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez_compressed(tmp_path / "other.npz", **arrays)
+    known = load_graph(tmp_path / "other.npz", binarise=True).fingerprint
+    monkeypatch.setitem(PUBLIC, "dblp", replace(PUBLIC["dblp"], fingerprint=known))
+    Handler.content["/dblp.npz"] = npz(arrays)
+    assert load_graph("dblp", cache_dir=tmp_path / "c").fingerprint == known
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", [name for name, public in PUBLIC.items() if public.fingerprint is not None])
+def test_the_known_checksums(name: str) -> None:
+    graph = load_graph(name, data_dir=DATA)
+    assert graph.fingerprint == PUBLIC[name].fingerprint
+    public.check_public(graph, PUBLIC[name], Path())
 
 
 def test_a_broken_transfer_leaves_nothing(server: str, tmp_path: Path) -> None:

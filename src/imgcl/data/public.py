@@ -43,6 +43,7 @@ class PublicGraph:
         read: reads the raw file.
         other_files: further names under which the raw file is recognised in the data directory.
         namesakes: other graphs that go by the same file name, by their number of nodes.
+        fingerprint: checksum of the graph's content (not of the file, which may be compressed anew), where it is known.
     """
 
     nodes: int
@@ -55,6 +56,7 @@ class PublicGraph:
     read: Callable[..., Graph] = read_binary_npz
     other_files: tuple[str, ...] = ()
     namesakes: Mapping[int, str] = field(default_factory=dict)
+    fingerprint: str | None = None
 
     @property
     def file(self) -> str:
@@ -68,12 +70,14 @@ PUBLIC: dict[str, PublicGraph] = {
         about="computer goods at Amazon, linked when often bought together; classes are product categories",
         url=f"{GNN_BENCHMARK}/amazon_electronics_computers.npz",
         cached="Amazon/Computers/raw/amazon_electronics_computers.npz",
+        fingerprint="e89903929c3e905c6b0d5d8272775c8c",
     ),
     "amazon-photo": PublicGraph(
         *(7650, 119081, 745, 8),
         about="camera goods at Amazon, linked when often bought together; classes are product categories",
         url=f"{GNN_BENCHMARK}/amazon_electronics_photo.npz",
         cached="Amazon/Photo/raw/amazon_electronics_photo.npz",
+        fingerprint="596442bf1f4a4a4c33371723fb930764",
     ),
     "wiki-cs": PublicGraph(
         *(11701, 216123, 300, 10),
@@ -88,6 +92,7 @@ PUBLIC: dict[str, PublicGraph] = {
         about="papers of DBLP, linked by citations; classes are research areas",
         url=f"{GRAPH2GAUSS}/dblp.npz",
         cached="CitationFull/dblp/raw/dblp.npz",
+        fingerprint="0f719a278ad7b1a4cb6f9c5e8ec5360b",
     ),
     "cora": PublicGraph(
         *(2708, 5278, 1433, 7),
@@ -95,6 +100,7 @@ PUBLIC: dict[str, PublicGraph] = {
         url=f"{GNN_BENCHMARK}/cora.npz",
         cached="gnn-benchmark/cora.npz",
         namesakes={19793: "CoraFull", 2995: "Cora-ML"},
+        fingerprint="681b9be0991cfd3cdde71ebf504d84ff",
     ),
     "citeseer": PublicGraph(
         *(3312, 4536, 3703, 6),
@@ -102,6 +108,7 @@ PUBLIC: dict[str, PublicGraph] = {
         url=f"{GNN_BENCHMARK}/citeseer.npz",
         cached="gnn-benchmark/citeseer.npz",
         namesakes={4230: "CiteSeer of graph2gauss"},
+        fingerprint="8f658ecd3ed63b8a091c2835f6b72175",
     ),
     "pubmed": PublicGraph(
         *(19717, 44324, 500, 3),
@@ -133,10 +140,10 @@ def load_public(name: str, *, data_dir: str | Path | None = None, cache_dir: str
     public = PUBLIC[name]
     path = find_public(name, data_dir=data_dir, cache_dir=cache_dir)
     if path is not None:
-        return _checked(public.read(path, name=name), public, path)
+        return _not_a_namesake(public.read(path, name=name), public, path)
     path = find_cache_dir(cache_dir) / public.cached
     try:
-        fetch(public.url, path)
+        fetch(public.url, path, check=lambda file: check_public(public.read(file, name=name), public, file))
     except DataNotFoundError as error:
         data = find_data_dir(data_dir)
         looked = f"{data} (file {public.file})" if data else f"no data directory ({DATA_VARIABLE} is not set)"
@@ -145,11 +152,7 @@ def load_public(name: str, *, data_dir: str | Path | None = None, cache_dir: str
             f"get {public.file} from there, put it into a directory and name that directory in --data-dir or "
             f"{DATA_VARIABLE} ({CACHE_VARIABLE} names the cache)"
         ) from None
-    try:
-        return _checked(public.read(path, name=name), public, path)
-    except GraphError as error:
-        path.unlink(missing_ok=True)  # a login page, say: it must not be found as a cached graph next time
-        raise DataNotFoundError(f"what {public.url} sent is not data set {name!r}: {error}") from None
+    return public.read(path, name=name)
 
 
 def find_public(name: str, *, data_dir: str | Path | None = None, cache_dir: str | Path | None = None) -> Path | None:
@@ -161,7 +164,22 @@ def find_public(name: str, *, data_dir: str | Path | None = None, cache_dir: str
     return first_file(find_data_dir(data_dir), names) or first_file(find_cache_dir(cache_dir), [public.cached])
 
 
-def _checked(graph: Graph, public: PublicGraph, path: Path) -> Graph:
+def check_public(graph: Graph, public: PublicGraph, path: Path) -> None:
+    """Refuse a downloaded file that does not hold the published graph.
+
+    Raises:
+        GraphError: when its sizes or its checksum differ.
+    """
+    _not_a_namesake(graph, public, path)
+    found = {"nodes": graph.n_nodes, "features": graph.n_features, "classes": graph.n_classes}
+    for what, size in found.items():
+        if size != getattr(public, what):
+            raise GraphError(f"it has {size:,} {what} instead of {getattr(public, what):,}")
+    if public.fingerprint is not None and graph.fingerprint != public.fingerprint:
+        raise GraphError(f"its checksum is {graph.fingerprint} instead of {public.fingerprint}")
+
+
+def _not_a_namesake(graph: Graph, public: PublicGraph, path: Path) -> Graph:
     other = public.namesakes.get(graph.n_nodes)
     if other:
         raise GraphError(
