@@ -25,7 +25,7 @@ def command_line() -> str:
 
 
 def _command(name: str, command: Any) -> str:
-    text, _, examples = str(command.help).partition("Example")
+    text, _, examples = str(command.help).replace("\b", "").partition("Example")
     lines = [line.strip() for line in examples.partition(":")[2].splitlines() if line.strip()]
     rows = [_row(parameter) for parameter in command.params if not getattr(parameter, "hidden", False)]
     table = "\n".join(["| | | default |", "|---|---|---|", *filter(None, rows)])

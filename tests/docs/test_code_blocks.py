@@ -98,3 +98,8 @@ def test_the_help_of_the_program_names_every_command():
     done = CliRunner().invoke(app, ["--help"])
     for name in typer.main.get_command(app).commands:
         assert name in done.output
+
+
+def test_the_help_of_a_command_has_its_examples_on_lines_of_their_own():
+    done = CliRunner().invoke(app, ["report", "--help"])
+    assert "  imgcl report runs/photo --out photo.html --open" in [line[2:] for line in done.output.splitlines()]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -51,11 +54,18 @@ def _main(
     pass
 
 
-for command in (demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, theory):
-    app.command(context_settings={"help_option_names": ["-h", "--help"]})(command)
-app.command(context_settings={"help_option_names": ["-h", "--help"]})(study)
-app.command(context_settings={"help_option_names": ["-h", "--help"]})(tune)
-app.command("import", context_settings={"help_option_names": ["-h", "--help"]})(import_graph)
+def _help(command: Callable[..., None]) -> str:
+    r"""The docstring; a line with the mark \b tells click to leave the lines that follow as they are."""
+    return re.sub("^Example", "\b\nExample", inspect.getdoc(command) or "", flags=re.MULTILINE)
+
+
+COMMANDS = (
+    *(demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, theory, study, tune),
+    import_graph,
+)
+for command in COMMANDS:
+    name = "import" if command is import_graph else None
+    app.command(name, help=_help(command), context_settings={"help_option_names": ["-h", "--help"]})(command)
 
 
 def main() -> None:
