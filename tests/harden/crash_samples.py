@@ -36,7 +36,7 @@ splits = 2
 seeds = 2
 
 [settings]
-epochs = 30
+epochs = 60
 dim = 8
 checkpoint_every = 2
 """

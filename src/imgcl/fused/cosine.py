@@ -55,7 +55,7 @@ class _MeanCosine(torch.autograd.Function):
         return out, None
 
 
-@threaded(fastmath=FAST)
+@threaded(fastmath=FAST, error_model="numpy")
 def _cosines(q: NDArray[Any], z: NDArray[Any], cosines: NDArray[Any], lengths: NDArray[Any], parts: int) -> None:
     n, width = q.shape
     whole = width - width % LANES
@@ -87,7 +87,7 @@ def _cosines(q: NDArray[Any], z: NDArray[Any], cosines: NDArray[Any], lengths: N
             cosines[row] = product / (lengths[row, 0] * lengths[row, 1])
 
 
-@threaded(fastmath=FAST)
+@threaded(fastmath=FAST, error_model="numpy")
 def _gradients(
     q: NDArray[Any],
     z: NDArray[Any],

@@ -163,7 +163,8 @@ class Run:
             try:
                 trainer.train(after_epoch, self._save)
             except TrainingError as error:
-                raise TrainingError(f"{error}; {self._last_good()}") from None
+                where = f"stopped in epoch {trainer.epoch + 1} of {trainer.config.training.epochs}"
+                raise TrainingError(f"{error}; {where}, {self._last_good()}") from None
 
     def finish(self, embedding: NDArray[np.float32]) -> None:
         """Store the embedding: the run is complete."""
@@ -174,7 +175,7 @@ class Run:
         bad = state.not_finite()
         if bad is not None:
             raise TrainingError(
-                f"{bad} is no longer finite after epoch {trainer.epoch}: training stopped; "
+                f"{bad} is no longer finite: "
                 "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
             )
         state.save(self.path / "checkpoint.safetensors")
@@ -182,9 +183,9 @@ class Run:
 
     def _last_good(self) -> str:
         if not self.has_checkpoint:
-            return "there is no checkpoint yet"
+            return "before the first checkpoint"
         epoch = self.checkpoint().values["epoch"]
-        return f"the last good checkpoint is that of epoch {epoch}, {self.path / 'checkpoint.safetensors'}"
+        return f"the last good checkpoint is that after epoch {epoch}: {self.path / 'checkpoint.safetensors'}"
 
     # ------------------------------------------------------------------ reading
 

@@ -166,7 +166,7 @@ class Trainer:
         rows, labellings = None, 0
         if self.selector is not None:
             labellings = len(self.selector.history)
-            rows = self.selector(self.epoch, embed=lambda: self._embed_all(self.batches)).to(self.device)
+            rows = self.selector(self.epoch, embed=lambda: check_finite(self._embed_all(self.batches))).to(self.device)
             labellings = len(self.selector.history) - labellings
         self._rows = self.workers.rows_from_first(rows, self._rows)
         if int(self.workers.from_first(torch.tensor(labellings))):
