@@ -11,6 +11,9 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.rendezvous import rendezvous
+
+from imgcl.distributed.rendezvous import fresh_store
 
 PATIENCE = timedelta(hours=12)  # the others wait while the first worker embeds and clusters a large graph
 
@@ -82,7 +85,9 @@ def joined_workers() -> Iterator[Workers]:
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    dist.init_process_group(backend, timeout=PATIENCE)
+    shared, rank, size = next(rendezvous("env://", timeout=PATIENCE))
+    store = fresh_store(shared, rank, size, PATIENCE)
+    dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=PATIENCE)
     try:
         yield Workers(dist.get_rank(), dist.get_world_size())
     finally:
