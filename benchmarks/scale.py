@@ -30,7 +30,7 @@ NODES, EDGES, IMPORTED = 2_400_000, 62_000_000, 10_000_000
 GB = 1e9 / 2**20  # in the MB of the table
 DOCS = Path(__file__).parent.parent / "docs"
 BEGIN, END = "<!-- table: made by benchmarks/scale.py -->", "<!-- end of the table of scale -->"
-# What the issue of each line asks for, at full size; more is better for anchors per second, less for everything else.
+# The bars of every line at full size: more is better for anchors per second, less for everything else.
 BARS = {
     "generate and store": {"peak_mb": 8 * GB},
     "PageRank": {"seconds": 90},
