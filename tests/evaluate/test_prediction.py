@@ -75,3 +75,16 @@ def test_labels_file(tmp_path: Path) -> None:
         read_labels(file)
     with pytest.raises(DataNotFoundError, match="no labels at"):
         read_labels(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("content", [b"node,label\n1,\xa3\n", b'1,"' + b"x" * 200_000 + b'"\n'])
+def test_a_labels_file_that_is_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "labels.csv").write_bytes(content)
+    with pytest.raises(InputError, match=r"labels\.csv is not a CSV file in UTF-8"):
+        read_labels(tmp_path / "labels.csv")
+
+
+@pytest.mark.parametrize("node", ["²", "--5", "-1", "9" * 5000])
+def test_a_node_number_that_is_none(node: str) -> None:
+    with pytest.raises(InputError, match="which is not a node number of this graph"):
+        align_labels({node: "a"}, 3)

@@ -2,10 +2,12 @@
 
 import tomllib
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from imgcl import presets
 from imgcl.encoders import LayeredEncoder
 from imgcl.errors import InputError
 from imgcl.methods import METHODS
@@ -157,3 +159,14 @@ def test_files_have_no_other_tables() -> None:
 def test_unknown_kind_is_refused() -> None:
     with pytest.raises(InputError, match="unknown preset 'slow': choose one of paper, fast"):
         find_preset("gbt", "cora", "slow")
+
+
+@pytest.mark.parametrize(
+    "text", ["[fast]", "fast = 3", "[fast", "fast = " + "[" * 3000, 'fast = {origin = "o"}', "\udcff"]
+)
+def test_a_damaged_preset_is_named(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gbt").mkdir()
+    (tmp_path / "gbt" / "cora.toml").write_bytes(text.encode(errors="surrogateescape"))
+    monkeypatch.setattr(presets.resources, "files", lambda package: tmp_path)
+    with pytest.raises(InputError, match=r"preset gbt/cora\.toml is damaged"):
+        list_presets()

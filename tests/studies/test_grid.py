@@ -83,6 +83,10 @@ def test_a_study_of_ones_own(tmp_path):
         ('datasets = ["digits"]\nclassifiers = ["best"]', "best"),
         ("datasets = [", "is not TOML"),
         ('datasets = ["digits"]\nname = "../up"', "setting name"),
+        (f"datasets = {'9' * 5000}", "is not TOML"),
+        (f"datasets = {'[' * 3000}", "is not TOML"),
+        ('datasets = ["digits"]\nseeds = 10_000_000_000_000', "setting seeds"),
+        ('datasets = ["digits"]\nsplits = 10_000_000_000_000', "setting splits"),
     ],
 )
 def test_a_wrong_file_is_explained(tmp_path, text, message):
@@ -90,6 +94,11 @@ def test_a_wrong_file_is_explained(tmp_path, text, message):
     file.write_text(text)
     with pytest.raises(InputError, match=message):
         read_spec(file)
+
+
+def test_the_name_of_a_graph_that_no_file_can_have(tmp_path):
+    (tmp_path / "study.toml").write_text(f'datasets = ["{"x" * 300}"]')
+    assert read_spec(tmp_path / "study.toml").datasets == ("x" * 300,)  # said when the graph is loaded
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,8 +124,11 @@ def read_labels(path: str | Path) -> dict[str, str]:
     file = Path(path)
     if not file.is_file():
         raise DataNotFoundError(f"no labels at {file}: give a CSV file with the columns node,label")
-    with file.open(newline="", encoding="utf-8-sig") as stream:
-        lines = [line for line in csv.reader(stream) if line]
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as stream:
+            lines = [line for line in csv.reader(stream) if line]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is not a CSV file in UTF-8 ({error}): give one with the columns node,label") from None
     if lines and len(lines[0]) > 1 and lines[0][1].strip().lower() in {"label", "class"}:
         lines = lines[1:]
     found: dict[str, str] = {}
@@ -151,7 +155,7 @@ def align_labels(
     for key, label in labels.items():
         i = position.get(str(key))
         if i is None:
-            i = int(key) if str(key).lstrip("-").isdigit() else -1
+            i = int(key) if re.fullmatch(r"[0-9]{1,18}", str(key)) else -1
             if not 0 <= i < n_nodes:
                 known = "a node number" if node_names is None else "a node name or number"
                 raise InputError(f"labels have node {key!r}, which is not {known} of this graph (0..{n_nodes - 1})")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
 from imgcl.errors import InputError
@@ -72,18 +73,26 @@ def list_presets(method: str | None = None) -> list[Preset]:
         if not folder.is_dir() or folder.name.startswith("_") or method not in (None, folder.name):
             continue
         for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
-            tables = tomllib.loads(file.read_text(encoding="utf-8"))
-            presets += [
-                Preset(
-                    folder.name,
-                    file.name.removesuffix(".toml"),
-                    kind,
-                    table["origin"],
-                    table["source"],
-                    table.get("method", {}),
-                    table.get("training", {}),
-                )
-                for kind in KINDS
-                if (table := tables.get(kind)) is not None
-            ]
+            presets += _read(folder.name, file)
     return presets
+
+
+def _read(method: str, file: Traversable) -> list[Preset]:
+    """The presets of one file."""
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        return [
+            Preset(
+                method,
+                file.name.removesuffix(".toml"),
+                kind,
+                str(table["origin"]),
+                str(table["source"]),
+                dict(table.get("method", {})),
+                dict(table.get("training", {})),
+            )
+            for kind in KINDS
+            if (table := tables.get(kind)) is not None
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"preset {method}/{file.name} is damaged ({error}): install imgcl again") from None

@@ -55,8 +55,8 @@ class StudySpec(BaseModel):
     scope: Literal["train", "graph", "inductive"] = "train"
     preset: Literal["fast", "paper"] = "fast"
     settings: dict[str, Any] = Field(default_factory=dict)
-    seeds: int = Field(2, ge=1)
-    splits: int = Field(20, ge=1)
+    seeds: int = Field(2, ge=1, le=10_000)
+    splits: int = Field(20, ge=1, le=100_000)
     split_seed: int = 0
     probe: str = "batched"
 
@@ -126,12 +126,19 @@ def read_spec(path: str | Path) -> StudySpec:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataNotFoundError(f"there is no study file {file}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, of its encoding, of a number with thousands of digits
         raise InputError(f"{file} is not TOML: {error}") from None
     spec = validated(StudySpec, {"name": file.stem, **values}).checked()
     here = file.parent
-    paths = {source: here / source for source in spec.datasets if (here / source).is_file()}
+    paths = {source: here / source for source in spec.datasets if _is_file(here / source)}
     return spec.model_copy(update={"datasets": tuple(str(paths.get(source, source)) for source in spec.datasets)})
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for a file
+        return False
 
 
 def expand(spec: StudySpec, graphs: Graphs) -> list[Point]:
