@@ -3,11 +3,14 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Programs for a release only, apart from what the product runs with.
+TOOLS := .tools
+RELEASE_TOOLS := cyclonedx-bom==7.5.0 pip-audit==2.10.1
 FAST := not slow and not browser and not network and not distributed
 # One thread per test worker: two pools on two cores only get in each other's way.
 TEST_ENV := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=2
 
-.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale harden clean
+.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale harden dist smoke sbom audit lock clean
 
 demo: $(STAMP)
 	$(BIN)/imgcl demo
@@ -48,11 +51,40 @@ bench-scale: $(STAMP)
 harden: $(STAMP)
 	$(TEST_ENV) $(BIN)/python scripts/harden.py
 
+# What is published: wheel and sdist.
+dist: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
+# The wheel in an environment of its own, with nothing but its dependencies: downloads a gigabyte.
+smoke: dist
+	rm -rf build/smoke
+	$(PYTHON) -m venv build/smoke
+	build/smoke/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	$(PYTHON) scripts/smoke.py --python build/smoke/bin/python
+
+# What that environment consists of, as CycloneDX JSON beside the wheel.
+sbom: smoke $(TOOLS)
+	$(TOOLS)/bin/cyclonedx-py environment build/smoke --pyproject pyproject.toml --output-format JSON \
+		--output-file dist/imgcl.cdx.json
+
+# Known weaknesses of the pinned versions; needs pypi.org's JSON interface.
+audit: $(TOOLS)
+	$(TOOLS)/bin/pip-audit --disable-pip --require-hashes --strict -r requirements.lock
+
+# After every change of constraints.txt. WHEELS: a directory with torch's CPU build.
+lock: $(STAMP)
+	$(BIN)/python scripts/lock.py $(if $(WHEELS),--wheels $(WHEELS))
+
 clean:
-	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(TOOLS) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	touch $(STAMP)
+
+$(TOOLS):
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check $(RELEASE_TOOLS)

@@ -27,7 +27,6 @@ from imgcl.cli.study import study
 from imgcl.cli.trace import theory, trace
 from imgcl.cli.tune import tune
 from imgcl.errors import ImgclError
-from imgcl.files import explain
 
 app = typer.Typer(
     name="imgcl",
@@ -76,6 +75,8 @@ def main() -> None:
         err.print(f"[bold red]error[/bold red]: {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)
     except OSError as error:
+        from imgcl.files import explain  # loads numpy, which `--help` does without
+
         err.print(f"[bold red]error[/bold red]: {escape(explain(error))}", highlight=False, soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:

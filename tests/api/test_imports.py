@@ -1,0 +1,97 @@
+"""What importing costs: heavy libraries are loaded by whoever uses them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+import imgcl
+from imgcl.cli import app
+
+HEAVY = ("torch", "numba", "numpy", "scipy", "pandas", "sklearn", "duckdb", "torch_geometric", "plotly")
+LOADED = f"import json, sys; print(json.dumps([name for name in {HEAVY} if name in sys.modules]))"
+HELP = """
+import sys
+sys.argv = ["imgcl", *{arguments!r}]
+from imgcl.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+"""
+COMMANDS = sorted(typer.main.get_command(app).commands)
+
+
+def python(code: str, *options: str, **environment: str) -> str:
+    """The last line that a fresh interpreter prints."""
+    command = [sys.executable, *options, "-c", code]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+
+
+def least_seconds(*command: str) -> float:
+    """Processor time of the quickest of three: what a machine with nothing else to do would take."""
+    times = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, capture_output=True, timeout=300, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return min(times)
+
+
+def test_import_loads_nothing_heavy_and_warns_of_nothing():
+    assert json.loads(python(f"import imgcl; {LOADED}", "-W", "error")) == []
+
+
+def test_every_public_name_loads_without_a_warning():
+    assert python("import imgcl; print(len([getattr(imgcl, name) for name in imgcl.__all__]))", "-W", "error") == str(
+        len(imgcl.__all__)
+    )
+
+
+def test_import_is_quick():
+    assert least_seconds(sys.executable, "-c", "import imgcl") < 1.5
+
+
+def test_help_is_quick():
+    assert least_seconds(sys.executable, "-m", "imgcl", "--help") < 0.4
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids=" ".join
+)
+def test_help_loads_nothing_heavy(arguments):
+    assert json.loads(python(HELP.format(arguments=arguments) + LOADED)) == []
+
+
+def test_idle_threads_of_torch_and_numba_do_not_spin_unless_the_user_says_so():
+    show = "import imgcl, os; print(os.environ['OMP_WAIT_POLICY'])"
+    bare = f"import os; os.environ.pop('OMP_WAIT_POLICY', None); {show}"
+    assert python(bare) == "PASSIVE"
+    assert python(show, OMP_WAIT_POLICY="ACTIVE") == "ACTIVE"
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        imgcl.nothing  # noqa: B018
+
+
+def test_type_checkers_see_the_names_that_are_loaded_late():
+    tree = ast.parse(Path(str(imgcl.__file__)).read_text(encoding="utf-8"))
+    guarded = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {name.name: node.module for node in guarded.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    assert seen == imgcl._HOMES
+    assert set(imgcl.__all__) == {*imgcl._HOMES, "__version__"}
+    assert dir(imgcl) == sorted(imgcl.__all__)
