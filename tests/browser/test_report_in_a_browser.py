@@ -122,6 +122,18 @@ def test_compare_mode_shows_both_runs(open_page, report):
     assert opened.page.locator("#confusions h3").all_inner_texts() == titles
 
 
+def test_one_run_is_compared_by_its_classifiers(open_page, tmp_path):
+    content = build_content(make_runs()[1:], make_nodes(), imbalance="exp:4", splits=2, projection="pca")
+    opened = open_page(write_report(content, tmp_path / "one.html"))
+    opened.scroll_to("#recall")
+    names = opened.page.evaluate("() => document.getElementById('recall').data.map(trace => trace.name)")
+    assert names == ["plain", "pbs"]
+    assert opened.page.locator(".map").count() == 1
+    assert opened.page.locator("#effects").count() == 0
+    assert "one made with --no-balance" in opened.page.inner_text("#lead")
+    assert opened.errors == []
+
+
 def test_three_runs_are_compared_two_at_a_time(open_page, tmp_path):
     first, second = make_runs()
     runs = [first, second, replace(second, name="third", embeddings=[-Z for Z in second.embeddings])]
@@ -284,7 +296,12 @@ def test_the_page_of_a_study_can_be_explored(open_page, tmp_path):
         for classifier in ("plain", "pbs")
         for metric in ("accuracy", "tail")
     ]
-    table = {"title": "<script>alert(1)</script>", "header": ["a", "b"], "rows": [["1", "<i>2</i>"]], "note": "n"}
+    table = {
+        "title": "<script>alert(1)</script>",
+        "header": ["a", "b"],
+        "rows": [["1", "<i>2</i>"]],
+        "note": "`exp:9` <b>",
+    }
     content = {
         "kind": "study",
         "graph": {"name": "s"},
@@ -303,6 +320,8 @@ def test_the_page_of_a_study_can_be_explored(open_page, tmp_path):
     assert opened.page.evaluate(shown) == [2, 2]
     opened.page.select_option("#metric", "tail")
     assert "<i>2</i>" in opened.page.inner_text("#tables")
+    assert opened.page.locator("#tables code").all_inner_texts() == ["exp:9"]
+    assert opened.page.locator("#tables b").count() == 0
     assert "2 cells are open" in opened.page.inner_text("#summary")
     assert opened.page.evaluate("() => document.documentElement.scrollWidth") <= 400
     assert (opened.errors, opened.dialogs, opened.requests) == ([], [], [file.as_uri()])

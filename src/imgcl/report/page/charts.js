@@ -41,23 +41,31 @@ function drawDistribution(target) {
   }), config);
 }
 
+// What the bars of a class compare: the runs, or the classifiers of the only run.
+function compared() {
+  const [only] = runs;
+  return runs.length === 1
+    ? content.classifiers.map((name) => ({ name, entry: only.results[name] }))
+    : runs.map((run) => ({ name: run.name, entry: run.results[state.classifier] })).filter(({ entry }) => entry);
+}
+
 function drawPerClass(metric) {
   return (target) => {
-    const traces = runs.filter((run) => run.results[state.classifier]).map((run) => {
-      const values = bySize.map((k) => run.results[state.classifier][metric][k]);
+    const traces = compared().map(({ name, entry }, i) => {
+      const values = bySize.map((k) => entry[metric][k]);
       const ends = (side) => values.map((v) => (v.ci95 === null ? 0 : Math.abs(v.ci95[side] - v.mean) * 100));
       return {
-        type: "bar", name: plain(run.name), x: bySize.map((_, i) => i), y: values.map((v) => 100 * v.mean),
+        type: "bar", name: plain(name), x: bySize.map((_, place) => place), y: values.map((v) => 100 * v.mean),
         error_y: { type: "data", symmetric: false, array: ends(1), arrayminus: ends(0), thickness: 1, width: 2,
           color: style("--muted") },
-        marker: { color: RUN_COLOURS[runs.indexOf(run) % RUN_COLOURS.length] },
+        marker: { color: RUN_COLOURS[i % RUN_COLOURS.length] },
         customdata: bySize.map((k) => plain(classes[k].name)),
-        hovertemplate: `%{customdata}: %{y:.1f} %<extra>${plain(run.name)}</extra>`,
+        hovertemplate: `%{customdata}: %{y:.1f} %<extra>${plain(name)}</extra>`,
       };
     });
     const edges = bySize.flatMap((k, i) => (i && classes[k].group !== classes[bySize[i - 1]].group ? [i - 0.5] : []));
     Plotly.react(target, traces, layout({
-      height: 300, barmode: "group", bargap: 0.25,
+      height: 300, barmode: "group", bargap: 0.25, showlegend: true,
       xaxis: { tickvals: bySize.map((_, i) => i), ticktext: bySize.map((k) => short(classes[k].name)), ...noLines },
       yaxis: { title: title(`${metric}, %`), range: [0, 119], tickvals: [0, 25, 50, 75, 100] },
       shapes: edges.map((x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper",

@@ -3,6 +3,11 @@ const content = JSON.parse(document.getElementById("content").textContent);
 const SERIES_COLOURS = ["#7F8C99", "#1F86C7", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#B8A900"];
 const chosen = { metric: null, text: "" };
 
+// The texts of a study are those of its Markdown page: `code` is the only markup in them.
+function prose(text) {
+  return text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
+}
+
 function drawEstimates(target) {
   const rows = content.rows.filter((row) => row.metric === chosen.metric && row.mean !== null && row.group.toLowerCase().includes(chosen.text));
   const groups = [...new Set(rows.map((row) => row.group))];
@@ -46,7 +51,7 @@ function startExplore() {
 }
 
 find("title").textContent = content.title;
-find("summary").append(...content.text.map((paragraph) => element("p", {}, paragraph)));
+find("summary").append(...content.text.map((paragraph) => element("p", {}, ...prose(paragraph))));
 if (content.open || content.failed) {
   find("summary").append(element("p", { class: "callout" }, `Not complete: ${count(content.open)} cells are open, ${count(content.failed)} failed.`));
 }
@@ -57,7 +62,7 @@ for (const table of content.tables) {
     element("div", { class: "scroll" }, element("table", {},
       element("thead", {}, element("tr", {}, ...table.header.map((cell) => element("th", { scope: "col" }, cell)))),
       element("tbody", {}, ...table.rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, cell))))))),
-    element("p", { class: "muted" }, table.note),
+    element("p", { class: "muted" }, ...prose(table.note)),
   );
 }
 for (const [name, address] of Object.entries(content.figures)) {

@@ -28,16 +28,16 @@ function fillResults() {
   const { splits, notes } = content.protocol;
   find("results-note").textContent =
     `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}; bold: the best of a column, and what lies in its 95 % interval. Head, middle and tail: mean recall of the common, ` +
-    `medium and rare classes. In sentences, [ ] is a 95 % interval of a difference in percentage points. ${notes.join(" ")}`;
+    `medium and rare classes. ${content.conclusion ? "In sentences, [ ] is a 95 % interval of a difference in percentage points. " : ""}${notes.join(" ")}`;
 }
 
 function fillPerClassTable() {
-  const shown = runs.filter((run) => run.results[state.classifier]);
+  const shown = compared();
   find("per-class-table").replaceChildren(
     element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "class"), element("th", { scope: "col" }, "nodes"),
-      ...shown.flatMap((run) => ["recall", "precision"].map((metric) => element("th", { scope: "col" }, `${run.name}: ${metric}`))))),
+      ...shown.flatMap(({ name }) => ["recall", "precision"].map((metric) => element("th", { scope: "col" }, `${name}: ${metric}`))))),
     element("tbody", {}, ...bySize.map((k) => element("tr", {}, element("th", { scope: "row" }, classes[k].name), element("td", {}, count(classes[k].size)),
-      ...shown.flatMap((run) => ["recall", "precision"].map((metric) => element("td", {}, ...cell(run.results[state.classifier][metric][k]))))))),
+      ...shown.flatMap(({ entry }) => ["recall", "precision"].map((metric) => element("td", {}, ...cell(entry[metric][k]))))))),
   );
 }
 
@@ -67,6 +67,10 @@ function fillLead() {
       "(pbs: progressively balanced sampling of its labels; plain: no balancing). " +
       `${runs.length > 1 ? "Compared are" : "Shown is"} ${list(runs.map((run) => `${run.name} (${run.balanced ? "balanced pre-training" : "plain contrastive pre-training"})`))}.`),
   );
+  if (runs.length === 1) {
+    lead.append(element("p", { class: "muted" },
+      `Give imgcl report the directory of a second run, for example one made ${runs[0].balanced ? "with" : "without"} --no-balance, to see both side by side and who earned the gain.`));
+  }
   if (content.conclusion) {
     find("conclusion").textContent = content.conclusion;
     find("conclusion").hidden = false;
