@@ -54,17 +54,18 @@ class Model:
         return (times["PageRank"] + shared / speed) / 3600
 
     @staticmethod
-    def bytes(nodes: float, feature_bytes: int = 4) -> dict[str, float]:
+    def bytes(nodes: float) -> dict[str, float]:
         """Of the store, of the scratch files while embedding, and of the vectors in the first worker's memory."""
-        store = (8 * DEGREE / 2 + 16 + feature_bytes * FEATURES) * nodes
+        store = (8 * DEGREE / 2 + 16 + 4 * FEATURES) * nodes
         return {"store": store, "scratch": 2 * 4 * WIDTH * nodes, "memory": (4 * CLUSTERS + 32) * nodes}
 
 
 def checked(sizes: dict[str, Results]) -> str:
     """Predictions beside measurements."""
     model = Model(sizes["1"])
-    lines = ["| | 10^6: model | measured | 10^7: model | measured |", "|---|---|---|---|---|"]
-    runs = [(1e6, sizes["0.416667"]), (1e7, sizes["4.16667"])]
+    runs = [(nodes, sizes[share]) for nodes, share in ((1e6, "0.416667"), (1e7, "4.16667")) if share in sizes]
+    names = " | ".join(f"{nodes:,.0f} nodes: model | measured" for nodes, _ in runs)
+    lines = [f"| | {names} |", "|---" * (1 + 2 * len(runs)) + "|"]
     rows: dict[str, list[str]] = {}
 
     def add(name: str, predicted: float, found: float, form: str) -> None:
@@ -87,9 +88,9 @@ def on_paper(sizes: dict[str, Results]) -> str:
     model, columns = Model(sizes["1"]), (1e8, 1e9)
     rows: dict[str, list[str]] = {}
     for nodes in columns:
-        space, times = model.bytes(nodes, feature_bytes=2), model.seconds(nodes)
+        space, times = model.bytes(nodes), model.seconds(nodes)
         for name, cell in {
-            "store, features in half precision": shown_bytes(space["store"]),
+            "store": shown_bytes(space["store"]),
             "scratch files while embedding": shown_bytes(space["scratch"]),
             "memory of every worker, page cache apart": shown_bytes(0.6e9 + 4 * nodes),
             "memory of the first worker": shown_bytes(0.6e9 + space["memory"]),

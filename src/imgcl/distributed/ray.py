@@ -69,6 +69,7 @@ def pretrain_with_ray(
     )
     started = not ray.is_initialized()
     if started:  # a cluster that runs already is found through RAY_ADDRESS
+        os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would let any other process go first
         ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
     try:
         trainer.fit()
