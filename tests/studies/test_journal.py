@@ -47,6 +47,22 @@ def test_damage_in_the_middle_is_said_with_its_line(tmp_path):
         journal.lines()
 
 
+def test_a_changed_digit_is_found_and_its_line_named(tmp_path):
+    journal = Journal(tmp_path / "journal.jsonl")
+    for value in (0.25, 0.75):
+        journal.append({"key": "a", "result": value})
+    journal.path.write_text(journal.path.read_text().replace("0.75", "0.95"))
+    with pytest.raises(RunError, match=r"line 2 is damaged \(its checksum does not fit"):
+        journal.lines()
+
+
+def test_lines_from_before_there_were_checksums_are_read(tmp_path):
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.path.write_text('{"key": "a"}\n')
+    journal.append({"key": "b"})
+    assert journal.lines() == [{"key": "a"}, {"key": "b"}]
+
+
 def _append_many(path, name):
     journal = Journal(path)
     for i in range(50):

@@ -1,13 +1,18 @@
 import json
+import os
+import signal
 
 import numpy as np
 import pytest
 
 from imgcl.balance import BalanceSettings
-from imgcl.errors import RunError
+from imgcl.checksums import write_checked_json
+from imgcl.errors import InputError, RunError, StoppedError, TrainingError
+from imgcl.files import write_array, write_json
 from imgcl.imbalance import make_splits
 from imgcl.pretrain import pretrain
 from imgcl.train import Run, RunConfig, ScopeSettings, Trainer, TrainingSettings
+from imgcl.train.run import LOCK
 
 CONFIG = RunConfig(
     method_settings={"dim": 4},
@@ -77,8 +82,117 @@ def test_unfinished_missing_and_damaged_runs_are_named(small_graph, tmp_path):
     with pytest.raises(RunError, match="is not finished"):
         _ = run.embedding
     (run.path / "config.json").write_text("{half")
-    with pytest.raises(RunError, match=r"config\.json is damaged"):
+    with pytest.raises(RunError, match=r"config\.json is damaged .*train again into another --out"):
         _ = run.config
+
+
+def test_a_config_of_a_newer_version_is_named(small_graph, tmp_path):
+    run = Run.start(tmp_path / "run", CONFIG, small_graph, source="x")
+    write_checked_json(run.path / "config.json", {"what": "ever"}, "imgcl-run-3")
+    with pytest.raises(RunError, match=r"config\.json has format 'imgcl-run-3', .*: install a newer imgcl"):
+        _ = run.config
+
+
+def test_a_run_directory_from_before_there_were_checksums_is_read(small_graph, tmp_path):
+    run = pretrain(small_graph, CONFIG, tmp_path / "run")
+    embedding, history, config = run.embedding, run.history, run.config
+    for name in ("config.json", "history.json", "names.json"):
+        content = json.loads((run.path / name).read_text())
+        del content["format"], content["checksum"]
+        write_json(run.path / name, content)
+    for name in ("embedding.npy", "labels.npy"):
+        write_array(run.path / name, np.load(run.path / name))
+    assert run.whole
+    assert np.array_equal(run.embedding, embedding)
+    assert (run.history, run.config) == (history, config)
+
+
+@pytest.mark.parametrize("name", ["history.json", "names.json", "embedding.npy", "labels.npy"])
+def test_resume_writes_damaged_files_again(small_graph, tmp_path, name):
+    run = pretrain(small_graph, CONFIG, tmp_path / "run")
+    good = (run.path / name).read_bytes()
+    (run.path / name).write_bytes(good[:-20])
+    assert not run.whole
+    assert pretrain(small_graph, CONFIG, tmp_path / "run", resume=True).whole
+    assert (run.path / name).read_bytes() == good
+
+
+def test_resume_names_a_damaged_checkpoint_and_one_of_another_run(small_graph, tmp_path):
+    run = pretrain(small_graph, CONFIG, tmp_path / "run")
+    (run.path / "embedding.npy").unlink()
+    file = run.path / "checkpoint.safetensors"
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(RunError, match=r"checkpoint\.safetensors is damaged .*delete it; --resume then trains again"):
+        pretrain(small_graph, CONFIG, tmp_path / "run", resume=True)
+    wider = CONFIG.model_copy(update={"method_settings": {"dim": 6}})
+    file.write_bytes((pretrain(small_graph, wider, tmp_path / "wider").path / file.name).read_bytes())
+    with pytest.raises(RunError, match=r"checkpoint\.safetensors does not fit the run's settings"):
+        pretrain(small_graph, CONFIG, tmp_path / "run", resume=True)
+
+
+def test_files_that_are_not_of_a_run_are_not_written_over(small_graph, tmp_path):
+    np.save(tmp_path / "labels.npy", np.arange(3))
+    with pytest.raises(RunError, match=r"is not a run directory but has a file labels\.npy: use another --out"):
+        pretrain(small_graph, CONFIG, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.npy"]
+
+
+def test_only_one_process_trains_and_leftovers_are_removed(small_graph, tmp_path):
+    run = Run.start(tmp_path / "run", CONFIG, small_graph, source="x")
+    (run.path / ".history.host.1.tmp.json").write_text("half")
+    with run.in_use():
+        assert not list(run.path.glob(".*.tmp*"))
+        with pytest.raises(RunError, match=f"is in use by process {os.getpid()} on "):
+            pretrain(small_graph, CONFIG, run.path, resume=True)
+    assert pretrain(small_graph, CONFIG, run.path, resume=True).whole
+    assert not (run.path / LOCK).exists()
+
+
+def test_nothing_is_left_of_a_run_that_never_began(small_graph, tmp_path):
+    given = CONFIG.model_copy(update={"balance": BalanceSettings(clusters="given")})
+    with pytest.raises(InputError, match="clusters=given"):
+        pretrain(small_graph.with_labels(None), given, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_interruption_finishes_the_epoch_and_writes_a_checkpoint(small_graph, tmp_path):
+    whole = pretrain(small_graph, CONFIG, tmp_path / "whole")
+    said = []
+
+    def press(report):
+        if report.epoch == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(StoppedError, match="stopped after epoch 3 of 6") as stopped:
+        pretrain(small_graph, CONFIG, tmp_path / "cut", on_epoch=press, on_interrupt=lambda: said.append("stopping"))
+    assert stopped.value.exit_code == 130
+    assert said == ["stopping"]
+    assert Run(tmp_path / "cut").checkpoint().values["epoch"] == 3
+    resumed = pretrain(small_graph, CONFIG, tmp_path / "cut", resume=True)
+    assert np.array_equal(resumed.embedding, whole.embedding)
+
+
+def test_without_a_listener_an_interruption_is_one_at_once(small_graph, tmp_path):
+    def press(report):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(small_graph, CONFIG, tmp_path / "run", on_epoch=press)
+
+
+def test_weights_that_are_not_finite_stay_out_of_the_checkpoint(small_graph, tmp_path):
+    run = Run.start(tmp_path / "run", CONFIG, small_graph, source="x")
+    trainer = Trainer(CONFIG, small_graph)
+
+    def spoil(report):
+        if report.epoch == 4:
+            next(trainer.method.parameters()).data.fill_(float("nan"))
+
+    message = "is no longer finite: .*learning rate.*in epoch 5 of 6, the last good checkpoint is that after epoch 2: "
+    with pytest.raises(TrainingError, match=message):
+        run.train(trainer, spoil)
+    assert run.checkpoint().values["epoch"] == 2
+    assert run.checkpoint().not_finite() is None
 
 
 def test_a_graph_without_labels_cannot_be_evaluated(small_graph, tmp_path):
