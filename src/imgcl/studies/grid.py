@@ -17,10 +17,10 @@ from imgcl.evaluate.names import resolve_classifiers
 from imgcl.graph import Graph
 from imgcl.methods import resolve_method
 from imgcl.studies.cells import CLASSIFIERS, BaselineCell, Cell, EvaluateCell, GraphRef, PretrainCell, Protocol
+from imgcl.studies.lines import GROUP_LABELS
 from imgcl.train.settings import RunConfig, ScopeSettings, validated
 
 NONE = "none"  # a balance setting: the plain method
-GROUP_LABELS = ("dataset", "method", "balance", "imbalance")
 
 
 class StudySpec(BaseModel):

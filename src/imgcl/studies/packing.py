@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from imgcl.evaluate import EvaluationResult, Groups, Scores
+from imgcl.evaluate.groups import GROUP_NAMES
 
 
 def rounded(value: Any, digits: int) -> Any:
@@ -43,16 +45,39 @@ def pack_result(result: EvaluationResult) -> dict[str, Any]:
 
 
 def unpack_result(packed: Mapping[str, Any]) -> EvaluationResult:
-    """The result that :func:`pack_result` packed."""
-    groups = packed["groups"]
-    return EvaluationResult(
-        scores={name: _unpack_scores(scores) for name, scores in packed["scores"].items()},
-        class_names=tuple(packed["class_names"]),
-        groups=Groups(tuple(groups["head"]), tuple(groups["middle"]), tuple(groups["tail"])),
-        protocol=packed["protocol"],
-        ceiling=None if packed["ceiling"] is None else _unpack_scores(packed["ceiling"]),
-        notes=tuple(packed["notes"]),
-    )
+    """The result that :func:`pack_result` packed.
+
+    Raises:
+        ValueError: when it is none.
+    """
+    try:
+        groups = packed["groups"]
+        result = EvaluationResult(
+            scores={name: _unpack_scores(scores) for name, scores in packed["scores"].items()},
+            class_names=tuple(map(str, packed["class_names"])),
+            groups=Groups(*(tuple(map(index, groups[name])) for name in GROUP_NAMES)),
+            protocol=dict(packed["protocol"]),
+            ceiling=None if packed["ceiling"] is None else _unpack_scores(packed["ceiling"]),
+            notes=tuple(map(str, packed["notes"])),
+        )
+        _check(result)
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from None
+    return result
+
+
+def _check(result: EvaluationResult) -> None:
+    """Refuse parts that do not fit each other."""
+    n_classes = len(result.class_names)
+    grouped = sorted(k for _, classes in result.groups for k in classes)
+    if grouped != list(range(n_classes)):
+        raise ValueError("its groups are not those of its classes")
+    for scores in (*result.scores.values(), *([result.ceiling] if result.ceiling is not None else [])):
+        cells = len(scores.confusion)
+        if scores.confusion.shape[1:] != (n_classes, n_classes) or not cells or (scores.confusion < 0).any():
+            raise ValueError("its confusion matrices are not those of its classes")
+        if scores.ece.shape != (cells,) or len(scores.settings) != cells:
+            raise ValueError("its parts have different lengths")
 
 
 def _pack_scores(scores: Scores) -> dict[str, Any]:

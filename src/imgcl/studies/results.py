@@ -7,8 +7,8 @@ from typing import Any
 
 from imgcl.errors import RunError
 from imgcl.evaluate import EvaluationResult, combine
-from imgcl.studies.grid import GROUP_LABELS
 from imgcl.studies.journal import Journal
+from imgcl.studies.lines import EVALUATED, GROUP_LABELS, study_lines
 from imgcl.studies.packing import unpack_result
 
 Group = tuple[str, ...]
@@ -44,7 +44,7 @@ class Results:
     """
 
     def __init__(self, name: str, journal: Journal) -> None:
-        lines = journal.lines()
+        lines = study_lines(journal)
         self.name = name
         self._plans = [line for line in lines if line["type"] == "plan"]
         if not self._plans:
@@ -93,16 +93,20 @@ class Results:
     def _parts(self, labels: Mapping[str, Any]) -> dict[tuple[Any, Any], EvaluationResult]:
         found = {}
         for point in self.find(**labels):
-            result = self.result(point) if point["kind"] in ("evaluate", "baseline") else None
+            result = self.result(point) if point["kind"] in EVALUATED else None
             if result is not None:
-                found[point["seed"], point.get("split")] = unpack_result(result)
+                try:
+                    found[point["seed"], point.get("split")] = unpack_result(result)
+                except ValueError as error:
+                    line = f"the line of cell {point['key']} is damaged ({error}); remove that line to go on"
+                    raise RunError(f"study {self.name!r}: {line}") from None
         return found
 
     def groups(self) -> list[dict[str, Any]]:
         """Labels of every evaluated group, in the order of the grid."""
         seen = {}
         for point in self.points:
-            if point["kind"] in ("evaluate", "baseline"):
+            if point["kind"] in EVALUATED:
                 labels = {key: point[key] for key in GROUP_LABELS}
                 seen[tuple(labels.values())] = labels
         return list(seen.values())
@@ -143,7 +147,8 @@ class Results:
         last = {group_of(point): plan["command"] for plan in self._plans for point in plan["points"]}
         used = [plan for plan in self._plans if plan["command"] in last.values()] or self._plans[-1:]
         commits = sorted({self._cells[key]["commit"] for key in self._keys() if key in self._cells})
-        shown = {name: used[-1]["versions"][name] for name in ("imgcl", "python", "torch", "numpy", "scikit-learn")}
+        versions = used[-1]["versions"]
+        shown = {name: versions.get(name, "?") for name in ("imgcl", "python", "torch", "numpy", "scikit-learn")}
         return {
             "command": "; ".join(dict.fromkeys(plan["command"] for plan in used)),
             "commit": ", ".join(commits),

@@ -12,6 +12,7 @@ from imgcl.studies.cells import Cell
 from imgcl.studies.engines import Settings, resolve_engine
 from imgcl.studies.grid import Point
 from imgcl.studies.journal import Journal
+from imgcl.studies.lines import study_lines
 from imgcl.studies.results import effective_points
 from imgcl.studies.store import Store
 from imgcl.train.run import versions
@@ -66,7 +67,7 @@ def run_study(
     """
     compute = resolve_engine(engine)
     journal, settings = store.journal(name), settings or Settings()
-    lines = journal.lines()
+    lines = study_lines(journal)
     known = {line["key"]: line for line in lines if line["type"] == "cell"}
     wanted, elsewhere = _unique(points), store.journalled()
     for cell in wanted:

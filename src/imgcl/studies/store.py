@@ -12,6 +12,7 @@ from typing import Any
 from imgcl.checksums import read_checked_json, write_checked_json
 from imgcl.studies.cells import Cell, PretrainCell
 from imgcl.studies.journal import JOURNAL, Journal
+from imgcl.studies.lines import study_lines
 from imgcl.train import Run
 
 RECORD = "record.json"
@@ -65,7 +66,7 @@ class Store:
         return {
             line["key"]: {name: line[name] for name in RECORDED}
             for study in self.studies()
-            for line in self.journal(study).lines()
+            for line in study_lines(self.journal(study))
             if line["type"] == "cell" and line["status"] == "done"
         }
 
