@@ -4,7 +4,7 @@ IMGCL_DATA=<directory with the raw files> python benchmarks/mini_batches.py [--m
 
 Both sides: preset ``fast``, ImGCL, seed 0, the same number of steps; a batch has 512 anchors and a fan-out of 10,10.
 Accuracy is that of the linear probe (reweighted, natural imbalance, balanced test set), mean over 20 splits.
-``--write`` puts the table into docs/scaling.md.
+``--write`` adds the lines to docs/results/mini_batches.json as they come; their table goes into docs/scaling.md.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from common import arguments
 from imgcl.data import load_graph
 from imgcl.estimator import make_config
 from imgcl.evaluate import evaluate
-from imgcl.files import write_text
+from imgcl.files import write_json, write_text
 from imgcl.graph import Graph
 from imgcl.methods import METHODS
 from imgcl.train import Trainer
 
 GRAPHS = ("amazon-photo", "amazon-computers")
 BATCH, BAR = 512, 1.5  # anchors of a step; points of accuracy that mini-batches may cost
-PAGE = Path(__file__).parent.parent / "docs" / "scaling.md"
+DOCS = Path(__file__).parent.parent / "docs"
+JOURNAL = DOCS / "results" / "mini_batches.json"
 BEGIN, END = "<!-- table: made by benchmarks/mini_batches.py -->", "<!-- end of the table of mini-batches -->"
 
 
@@ -69,15 +70,23 @@ def main() -> None:
     parser.add_argument("--method", action="append", choices=list(METHODS), help="only this one; repeatable")
     parser.add_argument("--write", action="store_true", help="put the table into docs/scaling.md")
     options = parser.parse_args()
-    results = {}
+    results: dict[str, dict[str, Any]] = {}
     for method in options.method or METHODS:
         for name in GRAPHS:
             results[f"{method}, {name}"] = compared(load_graph(name), method)
             print(f"{method}, {name}: {results[f'{method}, {name}']}", file=sys.stderr, flush=True)
+            if options.write:
+                write(results)
     print(json.dumps({"benchmark": "mini-batches", **results}) if options.json else table(results))
-    if options.write:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        write_text(PAGE, f"{before}{BEGIN}\n{table(results)}\n{END}{rest.partition(END)[2]}")
+
+
+def write(results: dict[str, dict[str, Any]]) -> None:
+    """Into the journal of all lines, and from there into the page."""
+    known = json.loads(JOURNAL.read_text(encoding="utf-8")) if JOURNAL.exists() else {}
+    write_json(JOURNAL, known | results)
+    page = DOCS / "scaling.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    write_text(page, f"{before}{BEGIN}\n{table(known | results)}\n{END}{rest.partition(END)[2]}")
 
 
 if __name__ == "__main__":
