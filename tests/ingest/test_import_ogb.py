@@ -76,7 +76,7 @@ def test_a_directory_without_a_data_set(tmp_path):
         ({"edges": "0,1\n0,3\n"}, r"1 edges name nodes outside 0\.\.2"),
         ({"edges": "0,1\n0,4294967297\n"}, r"1 edges name nodes outside 0\.\.2"),  # 1, if it were cut to 32 bits
         ({"count": "0\n"}, "the graph is empty"),
-        ({"count": "1000000000000000\n"}, "y takes 8,000,000.0 GB, the disk has"),
+        ({"count": "1000000000000000\n"}, "y takes 8,000,000,000,000,000 bytes, "),
         ({"labels": "0\n1\n-7\n"}, "node-label holds -7.0: labels must be"),
         ({"labels": "0\n1\n0.5\n"}, "node-label holds 0.5"),
         ({"labels": "0\n1\n1e300\n"}, "node-label holds 1e"),

@@ -85,7 +85,9 @@ class StoreWriter:
         if (
             size > free
         ):  # a file of that size, mostly holes, could be made, and would kill the process when it is filled
-            raise GraphError(f"{self.path}: {name} takes {size / 1e9:,.1f} GB, the disk has {free / 1e9:,.1f} GB free")
+            raise GraphError(
+                f"no space left for {self.path}: {name} takes {size:,} bytes, {free:,} are free; free some space"
+            )
         array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
         with open(path, "rb+") as handle:
             reserve(handle.fileno(), path.stat().st_size)
