@@ -165,9 +165,9 @@ class Spy:
         self.other[selected] = False
         self.outputs: list[Tensor] = []
 
-    def __call__(self, blocks: Any, rows: Tensor | None = None) -> list[Tensor]:
+    def __call__(self, blocks: Any, rows: Tensor | None = None, *products: Any) -> list[Tensor]:
         given = []
-        for output in self.forward(blocks):
+        for output in self.forward(blocks, None, *products):
             spoiled = output + self.noise * self.other.unsqueeze(1)
             if spoiled.requires_grad:
                 spoiled.retain_grad()
