@@ -146,6 +146,15 @@ def test_constrained_clusters_keep_the_minimum_and_plain_ones_need_not() -> None
     assert np.bincount(CLUSTERERS["kmeans"](task(graph, 2, points, min_size=150))).min() < 150
 
 
+def test_a_mixture_of_rows_that_hardly_differ() -> None:
+    """The embedding of a complete graph: every row is the same but for rounding."""
+    graph, generator = Graph.from_edges([[0], [1]], np.ones((60, 1))), np.random.default_rng(0)
+    row = generator.normal(size=8).astype(np.float32)
+    rows = row * (1 + generator.integers(-2, 3, size=(60, 8)) * np.float32(6e-8))
+    assert set(CLUSTERERS["gmm"](task(graph, 3, rows))) <= {0, 1, 2}
+    assert set(CLUSTERERS["gmm"](task(graph, 3, np.tile(row, (60, 1))))) <= {0, 1, 2}
+
+
 @pytest.mark.parametrize("name", ["constrained", "kmeans", "gmm"])
 def test_clusters_begin_where_the_previous_labelling_stopped(name: str) -> None:
     # groups at the corners of a square: two clusters may be the left and the right pair, or the upper and the lower
