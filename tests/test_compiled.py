@@ -1,5 +1,6 @@
 """The shared cache of compiled kernels."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -86,3 +87,20 @@ def test_without_a_place_for_the_cache_kernels_are_compiled_each_time(monkeypatc
     monkeypatch.setattr("numba.core.dispatcher.FunctionCache", no_locator)
     kernel = njit()(lambda x: x + 1)
     assert kernel(np.float64(1)) == 2
+
+
+def test_kernels_can_be_run_as_plain_python(tmp_path):
+    """As coverage and debuggers want them."""
+    file = tmp_path / "kernel.py"
+    file.write_text(
+        "from imgcl.compiled import njit\n\n@njit()\ndef one():\n    return 1\n\nprint(type(one).__name__)\n"
+    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "function"
+
+
+def test_the_kernels_of_the_package_have_the_shared_cache():
+    from imgcl.sparse.kernels import balanced_bounds
+
+    assert type(balanced_bounds._cache._cache_file) is SharedCacheFile

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
 
 
 def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -33,12 +35,12 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
 
     def compile_it(function: Callable[..., Any]) -> Any:
         kernel = numba.njit(**options)(function)
-        if cache:
-            try:
+        if cache and isinstance(kernel, Dispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
+            with suppress(RuntimeError):  # there is no place where numba may write
                 kernel.enable_caching()
-            except RuntimeError:  # no place where numba may write
-                return kernel
-            kernel._cache._cache_file.__class__ = SharedCacheFile
+            files = getattr(kernel._cache, "_cache_file", None)
+            if type(files) is IndexDataCacheFile:
+                files.__class__ = SharedCacheFile
         return kernel
 
     return compile_it
