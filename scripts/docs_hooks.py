@@ -49,11 +49,11 @@ def _row(parameter: Any) -> str | None:
 
 def result_pages() -> str:
     """A link to every page of measured results."""
-    pages = sorted((ROOT / "docs" / "results").rglob("*.md"))
+    pages = sorted(page for page in (ROOT / "docs" / "results").glob("*.md") if page.stem != "README")
     links = []
     for page in pages:
         found = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        links.append(f"- [{found[1] if found else page.stem}]({page.relative_to(ROOT / 'docs').as_posix()})")
+        links.append(f"- [{found[1] if found else page.stem}]({page.name})")
     return "\n".join(links) or "No study has been written here yet; `imgcl study main --out docs/results` does."
 
 
