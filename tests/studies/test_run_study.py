@@ -1,5 +1,8 @@
 """Studies run in this process, with an engine that computes in line: what is computed, shared, failed, left."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
@@ -190,3 +193,17 @@ def test_reports_come_from_the_journal_alone_byte_for_byte(tiny_points, finished
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
         assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "c" / name).read_bytes()
+
+
+def test_a_full_disk_stops_a_study_and_fails_no_cell(tiny_points, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("imgcl.train.run.Run.finish", full)
+        with pytest.raises(OSError, match="No space left"):
+            run(tiny_points, tmp_path)
+    cells = list((tmp_path / "cells").iterdir())
+    assert [(cell / "checkpoint.safetensors").exists() for cell in cells] == [True]
+    assert run(tiny_points, tmp_path).failed == 0
+    assert Results("tiny", Store(tmp_path).journal("tiny")).counts() == {"done": 8, "failed": 0, "open": 0}
