@@ -214,3 +214,54 @@ def test_a_scope_ties_the_run_to_its_split(small_graph, tmp_path, scope):
         assert len(run.embedding) < small_graph.n_nodes
     assert np.array_equal(run.labels[run.split.test], small_graph.y[split.test])
     assert np.array_equal(run.labels[run.split.train], small_graph.y[split.train])
+
+
+DAMAGED = {
+    "no graph": ("config.json", {"graph": {"name": "a"}}, "graph.source"),
+    "versions of something": ("config.json", {"versions": ["1"]}, "versions"),
+    "a negative epoch": ("history.json", {"labellings": [{"epoch": -1}]}, "labellings.0.epoch"),
+    "a labelling of nothing": ("history.json", {"labellings": [3]}, "labellings.0"),
+    "text for a loss": ("history.json", {"loss": ["low"]}, "loss.0"),
+    "a number for a name": ("names.json", {"classes": [7]}, "classes.0"),
+}
+
+
+@pytest.mark.parametrize(("name", "changes", "place"), DAMAGED.values(), ids=DAMAGED.keys())
+def test_json_of_something_else_is_named(small_graph, tmp_path, name, changes, place):
+    run = pretrain(small_graph, CONFIG, tmp_path / "run")
+    content = json.loads((run.path / name).read_text())
+    plain = {key: content[key] for key in content if key not in ("format", "checksum")}  # as before checksums
+    (run.path / name).write_text(json.dumps(plain | changes))
+    read = {
+        "config.json": lambda: run.facts,
+        "history.json": lambda: run.history,
+        "names.json": lambda: run.class_names,
+    }
+    with pytest.raises(RunError, match=rf"{name} is damaged \({place}: "):
+        read[name]()
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "problem"),
+    [
+        ("embedding", np.zeros(3), r"shape \(3,\) of float64"),
+        ("embedding", np.array([["a"]]), r"shape \(1, 1\) of <U1"),
+        ("embedding", np.full((3, 2), np.nan), "not finite"),
+        ("labels", np.zeros(3), "of float64"),
+        ("labels", np.array([0, 2**60]), "too large"),
+        ("labels", np.array([0, -5]), "too large"),
+    ],
+)
+def test_arrays_of_something_else_are_named(small_graph, tmp_path, name, array, problem):
+    run = pretrain(small_graph, CONFIG, tmp_path / "run")
+    np.save(run.path / f"{name}.npy", array)
+    with pytest.raises(RunError, match=rf"{name}\.npy is damaged \(.*{problem}"):
+        getattr(run, name)
+
+
+def test_half_a_character_is_damage(small_graph, tmp_path):
+    run = pretrain(small_graph, CONFIG, tmp_path / "run")
+    content = json.loads((run.path / "config.json").read_text())
+    (run.path / "config.json").write_text(json.dumps({**content, "extra": "\ud800"}))
+    with pytest.raises(RunError, match="its checksum does not fit"):
+        _ = run.facts

@@ -152,17 +152,22 @@ class BalancedSelector:
         for key, mine in (("settings", self.settings.model_dump()), ("epochs", self.epochs), ("seed", self.seed)):
             if state[key] != mine:
                 raise InputError(f"cannot resume: the stored selection has {key} {state[key]}, this one has {mine}")
-        labels = np.asarray(state["labels"], dtype=np.int64)
-        if len(labels) not in (0, self._graph.n_nodes):
-            raise InputError(
-                f"cannot resume: the stored selection labels {len(labels)} nodes, the graph has {self._graph.n_nodes}"
-            )
-        self.n_clusters = state["n_clusters"]
+        labels, rows = (np.array(state[key], dtype=np.int64) for key in ("labels", "rows"))
+        weights, n = np.array(state["weights"], dtype=np.float32), self._graph.n_nodes
+        if len(labels) not in (0, n):
+            raise InputError(f"cannot resume: the stored selection labels {len(labels)} nodes, the graph has {n}")
+        clusters = state["n_clusters"]
+        for what, values, end in (("labels", labels, clusters), ("rows", rows, n)):
+            inside = values.ndim == 1 and (not len(values) or 0 <= values.min() <= values.max() < end)
+            if not inside:
+                raise InputError(f"cannot resume: the {what} of the stored selection are not all 0..{end - 1}")
+        if len(weights) != len(rows):
+            raise InputError(f"cannot resume: the stored selection has {len(rows)} rows and {len(weights)} weights")
+        self.n_clusters = clusters
         self._period = None if state["period"] is None else (int(state["period"][0]), int(state["period"][1]))
         self.history = [cast(Labelling, dict(entry)) for entry in state["history"]]
         self.labels = labels if len(labels) else None
-        self.rows = torch.from_numpy(np.array(state["rows"], dtype=np.int64))
-        self.weights = torch.from_numpy(np.array(state["weights"], dtype=np.float32))
+        self.rows, self.weights = torch.from_numpy(rows), torch.from_numpy(weights)
 
     # ------------------------------------------------------------------ pseudo-labels
 

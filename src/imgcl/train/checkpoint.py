@@ -68,9 +68,12 @@ class Checkpoint:
             if metadata.get("checksum") != _checksum(tensors, values):
                 raise RunError(f"{path} is damaged (its checksum does not fit): {REMEDY}")
         try:
-            return cls(tensors, json.loads(values))
+            plain = json.loads(values)
         except (ValueError, RecursionError) as error:
             raise RunError(f"{path} is damaged ({error}): {REMEDY}") from None
+        if not isinstance(plain, dict):
+            raise RunError(f"{path} is damaged (its values are no object): {REMEDY}")
+        return cls(tensors, plain)
 
 
 def _checksum(tensors: Mapping[str, Tensor], values: str) -> str:
@@ -105,13 +108,12 @@ def pack_optimiser(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor],
     state = optimiser.state_dict()
     flat = {f"{index}/{key}": value for index, slot in state["state"].items() for key, value in slot.items()}
     pack("optimiser", flat, tensors, values)
-    values["optimiser_groups"] = state["param_groups"]
 
 
 def unpack_optimiser(optimiser: torch.optim.Optimizer, checkpoint: Checkpoint) -> None:
-    """Load what :func:`pack_optimiser` stored."""
+    """Load what :func:`pack_optimiser` stored; its settings are those of the run and stay as they are."""
     slots: dict[int, dict[str, Any]] = {}
     for name, value in unpack("optimiser", checkpoint).items():
         index, _, key = name.partition("/")
         slots.setdefault(int(index), {})[key] = value
-    optimiser.load_state_dict({"state": slots, "param_groups": checkpoint.values["optimiser_groups"]})
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": slots})

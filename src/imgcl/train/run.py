@@ -37,6 +37,7 @@ from imgcl.imbalance import ScopedGraph, Split
 from imgcl.interrupts import Interrupts, deferred_interrupts
 from imgcl.locks import owned
 from imgcl.train.checkpoint import Checkpoint
+from imgcl.train.content import array_problem, json_problem
 from imgcl.train.settings import RunConfig
 from imgcl.train.trainer import EpochReport, Trainer
 
@@ -46,11 +47,6 @@ FILES = (
     *("checkpoint.safetensors", "history.json", "embedding.npy", "labels.npy", "names.json"),
     *(f"split-{part}.npy" for part in SPLIT_PARTS),
 )
-KEYS: dict[str, dict[str, Any]] = {
-    "config.json": {"config": dict, "graph": dict, "versions": dict, "threads": int},
-    "history.json": {"loss": list, "labellings": list},
-    "names.json": {"nodes": list | None, "classes": list | None},
-}
 RECORDED_PACKAGES = ("torch", "numpy", "scipy", "numba", "scikit-learn", "torch_geometric")
 LOCK = ".training.lock"
 WRITTEN_AGAIN = "the command that made the run writes it again when you add --resume"
@@ -247,8 +243,12 @@ class Run:
         """The split that the run was made for; ``None``: it serves any split."""
         if self.config.scope.scope == "train":
             return None
-        train, val, test = (self._read_array(f"split-{part}.npy") for part in SPLIT_PARTS)
-        return Split(train, val, test)
+        n = len(self.labels)
+        parts = {part: self._read_array(f"split-{part}.npy") for part in SPLIT_PARTS}
+        for part, rows in parts.items():
+            if len(rows) and rows.max() >= n:
+                raise RunError(f"{self.path / f'split-{part}.npy'} is damaged (not all 0..{n - 1}): {WRITTEN_AGAIN}")
+        return Split(parts["train"], parts["val"], parts["test"])
 
     @property
     def node_names(self) -> list[str] | None:
@@ -271,16 +271,20 @@ class Run:
             content = read_checked_json(self.path / name, FORMAT, remedy)
         except FileNotFoundError:
             raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
-        for key, kind in KEYS[name].items():
-            if key not in content or not isinstance(content[key], kind):
-                raise RunError(f"{self.path / name} is damaged ({key!r} is not there): {remedy}")
+        problem = json_problem(name, content)
+        if problem is not None:
+            raise RunError(f"{self.path / name} is damaged ({problem}): {remedy}")
         return content
 
     def _read_array(self, name: str) -> NDArray[Any]:
         try:
-            return read_checked_array(self.path / name, WRITTEN_AGAIN)
+            array = read_checked_array(self.path / name, WRITTEN_AGAIN)
         except FileNotFoundError:
             raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
+        problem = array_problem(name, array)
+        if problem is not None:
+            raise RunError(f"{self.path / name} is damaged ({problem}): {WRITTEN_AGAIN}")
+        return array
 
 
 def versions() -> dict[str, str]:

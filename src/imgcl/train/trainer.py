@@ -23,6 +23,7 @@ from imgcl.methods import resolve_method
 from imgcl.train import checkpoint as files
 from imgcl.train.batches import MiniBatches, WholeGraph, make_batches
 from imgcl.train.device import resolve_device
+from imgcl.train.fit import check_fit
 from imgcl.train.limits import check_enough_nodes, check_enough_rows, check_finite
 from imgcl.train.memory import reuse_freed_memory
 from imgcl.train.optimiser import make_optimiser
@@ -233,7 +234,12 @@ class Trainer:
         return files.Checkpoint(tensors, values)
 
     def restore(self, checkpoint: files.Checkpoint) -> None:
-        """Continue from a checkpoint exactly where it was taken."""
+        """Continue from a checkpoint exactly where it was taken.
+
+        Raises:
+            ValueError, KeyError, TypeError: when it is not one of this training; see :func:`check_fit`.
+        """
+        check_fit(checkpoint, self.method, self.optimiser, self.config.training.epochs)
         self.method.load_state_dict(files.unpack("method", checkpoint))
         files.unpack_optimiser(self.optimiser, checkpoint)
         self.views.set_state(checkpoint.tensors["rng/views"])
