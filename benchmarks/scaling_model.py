@@ -3,8 +3,8 @@
 python benchmarks/scaling_model.py [--json] [--write]
 
 The model has one rate per stage, measured on 2.4 million nodes (docs/results/scale.json, made by benchmarks/scale.py
---write), and the sizes of arrays. It is checked against runs at 10^6 and 10^7 nodes (--share 0.416667 and 4.16667),
-which are 1 % of the graphs it is then applied to.
+--write), and the sizes of arrays. It is checked against a run at 10^6 nodes (--share 0.416667), which is 1 % of the
+smaller graph it is then applied to, and against one at 10^7 (--share 4.16667) where that has been made.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +29,26 @@ def ray(out: Path, *more: str) -> subprocess.Popen[bytes]:
     return start([sys.executable, "-m", "imgcl", *PRETRAIN, *BATCHES, *engine, "--out", str(out), *more])
 
 
+STARTED: list[subprocess.Popen[bytes]] = []
+
+
 def start(command: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE)
+    STARTED.append(subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE))
+    return STARTED[-1]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_running() -> Iterator[None]:
+    """After a test that failed, its processes and all that they started end too."""
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            family = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
+            for member in family:
+                with suppress(psutil.NoSuchProcess):
+                    member.kill()
+            process.communicate()
 
 
 def finish(process: subprocess.Popen[bytes]) -> str:
