@@ -8,13 +8,15 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+SIZES = {"nodes": 230, "features": 24, "classes": 3}  # of what is served
+
 
 def main() -> None:
     from imgcl.cli import main as imgcl
     from imgcl.data.public import PUBLIC
 
     address = sys.argv.pop(1)
-    PUBLIC["pubmed"] = replace(PUBLIC["pubmed"], url=address)
+    PUBLIC["pubmed"] = replace(PUBLIC["pubmed"], url=address, fingerprint=None, **SIZES)
     imgcl()
 
 
