@@ -15,7 +15,7 @@ import numpy as np
 
 from harden import crash_samples as samples
 from harden.crash_children import run
-from harden.crash_kills import folders, undisturbed
+from harden.crash_kills import folder, undisturbed
 from harden.suites import Outcome, suite
 from imgcl.errors import RunError
 from imgcl.studies.journal import Journal
@@ -56,7 +56,7 @@ DAMAGES: tuple[Callable[[bytes, random.Random], bytes], ...] = (cut, flip, overw
 @suite("crash", "damaged files of a run", full=4000, part=400)
 def damage_run(n: int) -> Outcome:
     outcome, chance = Outcome(), random.Random(n)
-    with folders() as (root, _):
+    with folder() as root:
         undisturbed(samples.pretraining(2), root / "good", root / "log")
         good = root / "good" / "run"
         whole, known = {name: (good / name).read_bytes() for name in FILES}, _content(good)
@@ -110,7 +110,7 @@ def _told(path: Path, name: str, known: dict[str, str]) -> str | None:
 @suite("crash", "damaged journal of a study", full=2000, part=200)
 def damage_journal(n: int) -> Outcome:
     outcome, chance = Outcome(), random.Random(n)
-    with folders() as (root, _):
+    with folder() as root:
         journal = Journal(root / "journal.jsonl")
         for number in range(20):
             result = {"accuracy": [chance.random() for _ in range(20)], "name": "ä" * number}
@@ -136,21 +136,21 @@ def damage_journal(n: int) -> Outcome:
 def repair(n: int) -> Outcome:
     """``--resume`` writes damaged files again, or says which one has to go first."""
     outcome, chance = Outcome(), random.Random(n)
-    with folders() as (root, _):
+    with folder() as root:
         sample, reference, log = samples.pretraining(2), root / "good", root / "log"
         undisturbed(sample, reference, log)
         for number in range(n):
-            folder = root / str(number)
-            shutil.copytree(reference, folder)
+            place = root / str(number)
+            shutil.copytree(reference, place)
             name = FILES[number % len(FILES)]
-            file = folder / "run" / name
+            file = place / "run" / name
             file.write_bytes(chance.choice(DAMAGES)(file.read_bytes(), chance))
-            code, said = run([*sample.arguments(folder), "--resume"], log)
+            code, said = run([*sample.arguments(place), "--resume"], log)
             if code == 2 and str(file) in said and name in ("config.json", "checkpoint.safetensors"):
                 (shutil.rmtree if name == "config.json" else Path.unlink)(
                     file.parent if name == "config.json" else file
                 )
-                code, said = run([*sample.arguments(folder), "--resume"], log)
-            problem = sample.same(folder, reference)
+                code, said = run([*sample.arguments(place), "--resume"], log)
+            problem = sample.same(place, reference)
             outcome.count(None if problem is None else f"{name}: {problem}; exit code {code}: {said[-300:]!r}")
     return outcome

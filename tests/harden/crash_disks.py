@@ -15,11 +15,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 
 from harden import crash_samples as samples
 from harden.crash_children import refusal, run
-from harden.crash_kills import finished_run, folders, undisturbed
+from harden.crash_kills import Prepared, folder, prepared
 from harden.suites import Outcome, suite
 
 # Bytes that each command writes in all; a disk of a random part of it becomes full at a random moment.
@@ -30,51 +31,32 @@ POWERS = (1 << 1) | (1 << 2) | (1 << 3)  # of root over other people's files: DA
 @suite("crash", "disk full", full=40, part=4)
 def fill_disk(n: int) -> Outcome:
     outcome, chance = Outcome(), random.Random(n)
-    with all_samples() as (kinds, references, log):
-        for number in range(n):
-            sample, reference = kinds[number % len(kinds)], references[number % len(kinds)]
-            size = int(chance.uniform(0.02, 1) * NEEDS[sample.name])
-            with small_disk(size) as (folder, limit, enlarge):
-                problem = _until_full(sample, folder, log, limit)
-                enlarge()
-                outcome.count(
-                    _described(sample, f"{size:,} bytes", problem or _goes_on(sample, folder, reference, log))
-                )
+    for each in islice(cycle(prepared()), n):
+        size = int(chance.uniform(0.02, 1) * NEEDS[each.sample.name])
+        with small_disk(size) as (place, limit, enlarge), folder() as other:
+            problem = _until_full(each.sample, place, other / "log", limit)
+            enlarge()
+            problem = problem or _goes_on(each, place, other / "log")
+            outcome.count(None if problem is None else f"{each.sample.name}, {size:,} bytes: {problem}")
     return outcome
 
 
 @suite("crash", "no permission", full=16, part=4)
 def forbid(n: int) -> Outcome:
     outcome = Outcome()
-    with all_samples() as (kinds, references, log), tempfile.TemporaryDirectory() as name:
-        for number in range(n):
-            sample, reference = kinds[number % len(kinds)], references[number % len(kinds)]
-            folder = Path(name) / str(number)
-            folder.mkdir()
-            folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
-            code, said = run(sample.arguments(folder), log, without_powers)
+    for each in islice(cycle(prepared()), n):
+        with folder() as root:
+            place = root / "place"
+            place.mkdir()
+            place.chmod(stat.S_IRUSR | stat.S_IXUSR)
+            code, said = run(each.sample.arguments(place), root / "log", without_powers)
             problem = refusal(code, said, "denied", "permission")
-            if any(folder.iterdir()):
+            if any(place.iterdir()):
                 problem = problem or "something was written"
-            folder.chmod(stat.S_IRWXU)
-            outcome.count(_described(sample, "read-only", problem or _goes_on(sample, folder, reference, log)))
+            place.chmod(stat.S_IRWXU)
+            problem = problem or _goes_on(each, place, root / "log")
+            outcome.count(None if problem is None else f"{each.sample.name}: {problem}")
     return outcome
-
-
-@contextmanager
-def all_samples() -> Iterator[tuple[list[samples.Sample], list[Path], Path]]:
-    """Every kind of command, the folder of an undisturbed run of each, and a file for what they print."""
-    with folders() as (root, inputs):
-        kinds = [
-            samples.pretraining(0),
-            samples.import_(inputs),
-            samples.report(finished_run(inputs)),
-            samples.study(inputs),
-        ]
-        references = [root / sample.name for sample in kinds]
-        for sample, reference in zip(kinds, references, strict=True):
-            undisturbed(sample, reference, root / "log")
-        yield kinds, references, root / "log"
 
 
 def _until_full(sample: samples.Sample, folder: Path, log: Path, limit: Callable[[], None] | None) -> str | None:
@@ -85,14 +67,10 @@ def _until_full(sample: samples.Sample, folder: Path, log: Path, limit: Callable
     return refusal(code, said, full) or sample.sound(folder)
 
 
-def _goes_on(sample: samples.Sample, folder: Path, reference: Path, log: Path) -> str | None:
-    code, said = run([*sample.arguments(folder), *sample.again], log)
-    end = sample.same(folder, reference)
+def _goes_on(each: Prepared, place: Path, log: Path) -> str | None:
+    code, said = run([*each.sample.arguments(place), *each.sample.again], log)
+    end = each.sample.same(place, each.reference)
     return None if end is None else f"afterwards: {end}; exit code {code}: {said[-300:]!r}"
-
-
-def _described(sample: samples.Sample, how: str, problem: str | None) -> str | None:
-    return None if problem is None else f"{sample.name}, {how}: {problem}"
 
 
 @contextmanager

@@ -7,12 +7,12 @@ import re
 import shlex
 import signal
 import time
+from itertools import cycle, islice
 from pathlib import Path
 
-from harden import crash_samples as samples
 from harden.crash_checks import leftovers, progress, run_is_sound
 from harden.crash_children import Child, refusal, run
-from harden.crash_kills import finished_run, folders, undisturbed
+from harden.crash_kills import folder, prepared
 from harden.suites import Outcome, suite
 from imgcl.train import Run
 
@@ -28,22 +28,20 @@ EXPLOSIONS = (  # learning rates that break the weights at different epochs
 
 @suite("crash", "Ctrl-C and SIGTERM in pre-training", full=30, part=3)
 def interrupt_pretraining(n: int) -> Outcome:
-    outcome, chance = Outcome(), random.Random(n)
-    with folders() as (root, _):
-        sample, reference = samples.pretraining(0), root / "undisturbed"
-        seconds = undisturbed(sample, reference, root / "log")
-        while outcome.tried < n:
-            folder = root / f"{time.monotonic_ns()}"
-            folder.mkdir()
-            child = Child(sample.arguments(folder), root / "log")
-            if _reached_an_epoch(child, folder):
-                child.wait(chance.uniform(0, seconds / 2))
+    outcome, chance, each = Outcome(), random.Random(n), prepared()[0]
+    while outcome.tried < n:
+        with folder() as root:
+            place = root / "place"
+            place.mkdir()
+            child = Child(each.sample.arguments(place), root / "log")
+            if _reached_an_epoch(child, place):
+                child.wait(chance.uniform(0, each.seconds / 2))
             number = chance.choice([signal.SIGINT, signal.SIGTERM])
             child.send(number)
             code, said = child.end()
             if code == 0:
                 continue  # the signal came after the end
-            problem = _stopped_well(code, said, folder, number) or sample.same(folder, reference)
+            problem = _stopped_well(code, said, place, number) or each.sample.same(place, each.reference)
             outcome.count(None if problem is None else f"{signal.Signals(number).name}: {problem}")
     return outcome
 
@@ -72,23 +70,19 @@ def _stopped_well(code: int, said: str, folder: Path, number: int) -> str | None
 @suite("crash", "Ctrl-C in study, import and report", full=30, part=3)
 def interrupt_others(n: int) -> Outcome:
     outcome, chance = Outcome(), random.Random(n)
-    with folders() as (root, inputs):
-        kinds = [samples.import_(inputs), samples.report(finished_run(inputs)), samples.study(inputs)]
-        references = [root / sample.name for sample in kinds]
-        times = [undisturbed(*pair, root / "log") for pair in zip(kinds, references, strict=True)]
-        for number in range(n):
-            kind = number % len(kinds)
-            sample, folder = kinds[kind], root / str(number)
-            folder.mkdir()
-            child = Child(sample.arguments(folder), root / "log")
-            child.wait(chance.uniform(0.1, times[kind]))
+    for each in islice(cycle(prepared()[1:]), n):
+        with folder() as root:
+            place = root / "place"
+            place.mkdir()
+            child = Child(each.sample.arguments(place), root / "log")
+            child.wait(chance.uniform(0.1, each.seconds))
             child.send(signal.SIGINT)
             code, said = child.end()
             problem = None if code in (0, 130) and "Traceback" not in said else f"exit code {code}: {said[-300:]!r}"
-            problem = problem or sample.sound(folder) or leftovers(folder)
-            run([*sample.arguments(folder), *sample.again], root / "log")
-            problem = problem or sample.same(folder, references[kind])
-            outcome.count(None if problem is None else f"{sample.name}: {problem}")
+            problem = problem or each.sample.sound(place) or leftovers(place)
+            run([*each.sample.arguments(place), *each.sample.again], root / "log")
+            problem = problem or each.sample.same(place, each.reference)
+            outcome.count(None if problem is None else f"{each.sample.name}: {problem}")
     return outcome
 
 
@@ -96,7 +90,7 @@ def interrupt_others(n: int) -> Outcome:
 def explode(n: int) -> Outcome:
     """The run stops, says where and which checkpoint is good, and that checkpoint is good; again when it is resumed."""
     outcome = Outcome()
-    with folders() as (root, _):
+    with folder() as root:
         for number in range(n):
             settings, out = EXPLOSIONS[number % len(EXPLOSIONS)], root / str(number)
             arguments = [*EXPLODING, *settings, "--seed", str(number), "--out", str(out)]
