@@ -38,7 +38,7 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
         if cache and isinstance(kernel, Dispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
             with suppress(RuntimeError):  # there is no place where numba may write
                 kernel.enable_caching()
-            files = getattr(kernel._cache, "_cache_file", None)
+            files = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
             if type(files) is IndexDataCacheFile:
                 files.__class__ = SharedCacheFile
         return kernel
