@@ -59,15 +59,24 @@ class Links(HTMLParser):
             self.files[unquote(address.rsplit("/", 1)[-1])] = fragment.removeprefix("sha256=")
 
 
+def requirements() -> list[Requirement]:
+    """Every line of constraints.txt."""
+    lines = PINS.read_text(encoding="utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
 def pins() -> dict[str, Version]:
     """Name and version of every line of constraints.txt."""
     found = {}
-    for line in PINS.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            requirement = Requirement(line)
-            (specifier,) = requirement.specifier
-            found[canonicalize_name(requirement.name)] = Version(specifier.version)
+    for requirement in requirements():
+        (specifier,) = requirement.specifier
+        found[canonicalize_name(requirement.name)] = Version(specifier.version)
     return found
+
+
+def markers() -> dict[str, str]:
+    """The machines that a package is for, where it is not for all."""
+    return {canonicalize_name(each.name): f"; {each.marker}" for each in requirements() if each.marker}
 
 
 def listed(name: str) -> dict[str, str]:
@@ -100,7 +109,8 @@ def entry(name: str, version: Version, elsewhere: dict[str, str]) -> str:
     hashes = sorted({digest for file, digest in known.items() if _belongs(file, name, version)})
     if not hashes:
         sys.exit(f"{name}=={version}: {INDEX} has no file of this version")
-    return " \\\n".join([f"{name}=={version}", *(f"    --hash=sha256:{digest}" for digest in hashes)])
+    pin = f"{name}=={version}{markers().get(name, '')}"
+    return " \\\n".join([pin, *(f"    --hash=sha256:{digest}" for digest in hashes)])
 
 
 def _belongs(file: str, name: str, version: Version) -> bool:
@@ -111,7 +121,7 @@ def _belongs(file: str, name: str, version: Version) -> bool:
 def check() -> None:
     """Exit with 1 when constraints.txt and requirements.lock do not name the same versions."""
     lines = LOCK.read_text(encoding="utf-8").splitlines()
-    locked = dict(line.removesuffix(" \\").split("==") for line in lines if re.match(r"[a-z0-9]", line))
+    locked = dict(re.split(r"[ ;]", line)[0].split("==") for line in lines if re.match(r"[a-z0-9]", line))
     wanted = {name: str(version) for name, version in pins().items()}
     different = sorted(name for name in wanted.keys() | locked.keys() if wanted.get(name) != locked.get(name))
     if different:
