@@ -38,6 +38,7 @@ def report_picture(report: Path) -> None:
             executable_path=shutil.which("chromium"), args=["--headless", "--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport={"width": 1280, "height": 1700})
+        page.set_default_timeout(120_000)  # on a busy machine everything waits
         page.goto(report.resolve().as_uri())
         page.add_style_tag(content="#classes { display: none; }")  # for the picture's height
         page.wait_for_selector("#map-1 canvas")

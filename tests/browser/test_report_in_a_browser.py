@@ -41,6 +41,7 @@ def test_it_opens_without_errors_and_without_any_request(open_page, report):
     assert opened.page.locator("#results tbody tr").count() == 4
     assert "Recall of the rare classes" in opened.page.inner_text("#conclusion")
     assert "GBT (plain contrastive pre-training)" in opened.page.inner_text("#lead")
+    assert "over 3 splits and 2 seeds of the pre-training" in opened.page.inner_text("#results-note")
 
 
 def test_the_two_by_two_has_the_numbers_of_the_results(open_page, report):

@@ -15,11 +15,13 @@ function fillResults() {
     const best = rows.map((row) => row.entry.metrics[metric]).reduce((a, b) => ((b.mean ?? -1) > (a.mean ?? -1) ? b : a));
     return [metric, best.ci95 === null ? best.mean : best.ci95[0]];
   }));
+  const alike = runs.every((run) => run.seeds === runs[0].seeds);
+  const seeds = alike && runs[0].seeds > 1 ? ` and ${count(runs[0].seeds)} seeds of the pre-training` : "";
   table.replaceChildren(
     element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "pre-training"), element("th", { scope: "col", class: "left" }, "classifier"),
       ...Object.values(METRICS).map((title) => element("th", { scope: "col" }, title)))),
     element("tbody", {}, ...rows.map(({ run, classifier, entry }) =>
-      element("tr", {}, element("th", { scope: "row" }, run.name + (run.seeds > 1 ? ` (${run.seeds} seeds)` : "")), element("td", { class: "left" }, classifier),
+      element("tr", {}, element("th", { scope: "row" }, run.name + (alike ? "" : ` (${count(run.seeds)} seeds)`)), element("td", { class: "left" }, classifier),
         ...Object.keys(METRICS).map((metric) => {
           const found = entry.metrics[metric];
           return element("td", { class: found.mean !== null && rows.length > 1 && found.mean >= least[metric] ? "best" : null }, ...cell(found));
@@ -27,7 +29,7 @@ function fillResults() {
   );
   const { splits, notes } = content.protocol;
   find("results-note").textContent =
-    `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}; bold: the best of a column, and what lies in its 95 % interval. Head, middle and tail: mean recall of the common, ` +
+    `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}${seeds}; bold: the best of a column, and what lies in its 95 % interval. Head, middle and tail: mean recall of the common, ` +
     `medium and rare classes. ${content.conclusion ? "In sentences, [ ] is a 95 % interval of a difference in percentage points. " : ""}${notes.join(" ")}`;
 }
 
