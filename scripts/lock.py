@@ -39,9 +39,11 @@ PYTHONS = ("cp311", "cp312", "cp313")
 HEAD = """\
 # Every pin of constraints.txt with the hashes of its files; written by scripts/lock.py, not by hand.
 #   pip install --require-hashes -r requirements.lock && pip install --no-deps .
-# torch: the files of PyPI, whose Linux build asks for CUDA packages that are not listed here, and the CPU build (+cpu)
-# that this project is developed with. For that one, add --extra-index-url https://download.pytorch.org/whl/cpu
+# On Linux (x86-64) torch is the CPU build, which this project is developed with: add the option
+# --extra-index-url https://download.pytorch.org/whl/cpu (the index's build asks for CUDA packages that are not here).
 """
+# Files of the index that are left out, and why: they ask for dependencies that are not pinned.
+LEFT_OUT = {"torch": "manylinux_2_28_x86_64"}
 
 
 class Links(HTMLParser):
@@ -105,7 +107,9 @@ def _ours(tag: Tag) -> bool:
 
 def entry(name: str, version: Version, elsewhere: dict[str, str]) -> str:
     """A requirement with all its hashes."""
-    known = {**listed(name), **elsewhere}
+    left_out = LEFT_OUT.get(name)
+    known = {file: digest for file, digest in listed(name).items() if left_out is None or left_out not in file}
+    known |= elsewhere
     hashes = sorted({digest for file, digest in known.items() if _belongs(file, name, version)})
     if not hashes:
         sys.exit(f"{name}=={version}: {INDEX} has no file of this version")
