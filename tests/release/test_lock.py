@@ -5,6 +5,7 @@ import runpy
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -39,6 +40,24 @@ def test_every_dependency_is_pinned_within_its_range():
         if requirement.name != "imgcl":
             pinned = pins[canonicalize_name(requirement.name)]
             assert pinned in requirement.specifier, f"{requirement} but {pinned}"
+
+
+def test_everything_that_is_installed_with_the_package_is_pinned():
+    pins, wanted, seen = LOCK["pins"](), [Requirement("imgcl[dev]")], set()
+    while wanted:
+        requirement = wanted.pop()
+        name = canonicalize_name(requirement.name)
+        for extra in requirement.extras or {""}:
+            if (name, extra) in seen:
+                continue
+            seen.add((name, extra))
+            try:
+                needed = map(Requirement, metadata.requires(name) or ())
+            except metadata.PackageNotFoundError:  # for another system
+                continue
+            wanted += [each for each in needed if each.marker is None or each.marker.evaluate({"extra": extra})]
+    assert len(seen) > 100
+    assert {name for name, _ in seen} - pins.keys() == {"imgcl"}
 
 
 def test_files_of_the_index_are_recognised():
