@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from harden.load_cli import SERVED
 from harden.load_fits import ROUND
 from harden.suites import Outcome, suite
 from imgcl.data import synthetic_graph
@@ -28,7 +29,7 @@ HERE = Path(__file__).parent
 MOST_GROWTH = 0.05
 HOUR = 3600
 FAILED = "exit code"
-MEMORY_OF_A_RUN = 600 << 20  # bytes
+MEMORY_OF_A_RUN = 1 << 30  # bytes; half of it is enough, the rest is left for others
 
 
 @suite("load", "fits in one process: memory, threads, files, processes", full=1008, part=96)
@@ -122,7 +123,7 @@ def cache_problem(cache: Path) -> str | None:
 
 def graph_file() -> bytes:
     """A small graph in the layout of the public files; the same bytes each time."""
-    graph = synthetic_graph(class_sizes=[150, 60, 20], n_features=24, mean_degree=6, seed=5)
+    graph = synthetic_graph(**SERVED)
     adjacency, buffer = graph.adjacency, BytesIO()
     np.savez(
         buffer,

@@ -1,4 +1,4 @@
-"""A child process: the command line, with the data set ``pubmed`` served from another address.
+"""A child process: the command line, with a small graph from another address as the data set ``pubmed``.
 
 ``python load_cli.py ADDRESS ARGUMENT...`` is ``imgcl ARGUMENT...``.
 """
@@ -8,15 +8,19 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-SIZES = {"nodes": 230, "features": 24, "classes": 3}  # of what is served
+SERVED = {"class_sizes": [150, 60, 20], "n_features": 24, "mean_degree": 6, "seed": 5}  # of synthetic_graph
 
 
 def main() -> None:
     from imgcl.cli import main as imgcl
     from imgcl.data.public import PUBLIC
 
-    address = sys.argv.pop(1)
-    PUBLIC["pubmed"] = replace(PUBLIC["pubmed"], url=address, fingerprint=None, **SIZES)
+    sizes = {
+        "nodes": sum(SERVED["class_sizes"]),
+        "features": SERVED["n_features"],
+        "classes": len(SERVED["class_sizes"]),
+    }
+    PUBLIC["pubmed"] = replace(PUBLIC["pubmed"], url=sys.argv.pop(1), fingerprint=None, **sizes)
     imgcl()
 
 
