@@ -97,6 +97,7 @@ BAD_INPUT = {
     "negative label": ({"y": [0, 1, -3]}, r"labels\[2\] is -3: labels must be 0\.\.K-1, or -1 for unlabelled"),
     "fractional label": ({"y": [0, 1, 0.5]}, "labels have dtype float64"),
     "infinite label": ({"y": [0, 1, np.inf]}, "labels have dtype float64"),
+    "enormous label": ({"y": [0, 1, 1e308]}, "labels have dtype float64"),
     "text label": ({"y": ["a", "b", "c"]}, "labels must be integers"),
     "label like an identifier": ({"y": [0, 1, 10**12]}, r"labels\[2\] is 1000000000000 but at most 1,048,576 classes"),
     "label without a name": ({"y": [0, 1, 2], "class_names": ["a", "b"]}, r"labels\[2\] is 2 but there are 2 class"),

@@ -138,7 +138,7 @@ def check_labels(y: ArrayLike, n: int, class_names: Sequence[str] | None = None)
     array = np.asarray(y)
     if array.ndim != 1 or len(array) != n:
         raise GraphError(f"labels have shape {array.shape}, expected ({n},): one label per node, -1 for unlabelled")
-    if array.dtype.kind == "f" and np.isfinite(array).all() and np.all(array == np.floor(array)):
+    if array.dtype.kind == "f" and np.all(np.abs(array) < 2**53) and np.all(array == np.floor(array)):
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise GraphError(f"labels have dtype {array.dtype}: labels must be integers 0..K-1, or -1 for unlabelled")

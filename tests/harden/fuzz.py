@@ -79,8 +79,10 @@ def _order(name: str, inputs: int, folder: Path) -> tuple[int, int, int]:
     assert orders is not None
     assert answers is not None
     print(json.dumps([name, inputs, str(folder)]), file=orders, flush=True)
-    code = int(answers.readline())
-    return code, *COUNTS.unpack((folder / "counts").read_bytes())
+    answer = answers.readline()
+    if not answer:
+        raise RuntimeError("somebody ended the process that readers are fuzzed in: start again")
+    return int(answer), *COUNTS.unpack((folder / "counts").read_bytes())
 
 
 for each in READERS:
