@@ -7,11 +7,10 @@ import math
 import torch
 from pydantic import Field
 from torch import Tensor, nn
-from torch.nn import functional
 
 from imgcl.block import Block
 from imgcl.encoders.layered import encode_beside
-from imgcl.fused import PReLU, bias_activation
+from imgcl.fused import PReLU, perceptron
 from imgcl.losses import bootstrap_cosine
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 
@@ -66,5 +65,5 @@ class Predictor(nn.Module):
         """Predict from the rows."""
         if rows.device.type != "cpu":
             return self.last(self.activation(self.first(rows)))  # type: ignore[no-any-return]
-        hidden = functional.linear(rows, self.first.weight)
-        return self.last(bias_activation(hidden, self.first.bias, self.activation.weight))  # type: ignore[no-any-return]
+        first, last = self.first, self.last
+        return perceptron(rows, first.weight, first.bias, self.activation.weight, last.weight, last.bias)

@@ -81,20 +81,16 @@ def _columns(x: Tensor, columns: Tensor) -> Tensor:
 class _MaskedProducts(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weight: Tensor, x: Tensor, plan: _Plan, frozen: Tensor | None) -> tuple[Tensor, ...]:
-        both = weight if frozen is None else torch.cat([weight, frozen], dim=1)
         shared, own = plan.parts(x)
         ctx.plan, ctx.shape = plan, weight.shape
         ctx.save_for_backward(shared, *own)
-        total = shared @ (both if plan.shared is None else both[plan.shared])
-        *others, last = ((part, both[columns]) for part, columns in zip(own, plan.own, strict=True))
-        products = [torch.addmm(total, part, rows, alpha=plan.sign) for part, rows in others]
-        products.append(total.addmm_(*last, alpha=plan.sign))
+        products = _multiply(shared, own, weight, plan)
         if frozen is None:
             return tuple(products)
-        width = weight.shape[1]
-        without_gradient = [product[:, width:] for product in products]
+        # Not as one wider product: the sparse products that follow read rows without a gap faster.
+        without_gradient = _multiply(shared, own, frozen, plan)
         ctx.mark_non_differentiable(*without_gradient)
-        return *(product[:, :width] for product in products), *without_gradient
+        return *products, *without_gradient
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -111,3 +107,11 @@ class _MaskedProducts(torch.autograd.Function):
         for part, gradient, columns in zip(own, gradients, plan.own, strict=True):
             result.index_add_(0, columns, part.T @ gradient, alpha=plan.sign)
         return result, None, None, None
+
+
+def _multiply(shared: Tensor, own: Sequence[Tensor], weight: Tensor, plan: _Plan) -> list[Tensor]:
+    """The product of every view."""
+    total = shared @ (weight if plan.shared is None else weight[plan.shared])
+    *others, last = ((part, weight[columns]) for part, columns in zip(own, plan.own, strict=True))
+    products = [torch.addmm(total, part, rows, alpha=plan.sign) for part, rows in others]
+    return [*products, total.addmm_(*last, alpha=plan.sign)]
