@@ -25,10 +25,11 @@ from methods import GRAPH, ours, run_ours
 
 PARTS = {
     "dense products": ("aten::mm", "aten::addmm", "aten::addmm_"),
-    "sparse products": ("_Product", "_ProductBackward"),
-    "norm and activation": ("_NormActivation", "_NormActivationBackward"),
+    "sparse products with norm and activation": ("_ProductNormActivation", "_ProductNormActivationBackward"),
+    "standardisation in the loss": ("_NormActivation", "_NormActivationBackward"),
     "optimiser": (
         "Optimizer.step#AdamW.step",
+        "aten::_fused_adamw_",
         "aten::lerp_",
         "aten::addcdiv_",
         "aten::addcmul_",

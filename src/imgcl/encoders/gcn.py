@@ -10,6 +10,7 @@ from torch import Tensor
 from imgcl.block import Block
 from imgcl.encoders.base import glorot
 from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, fans, masked, multiply, select
+from imgcl.sparse import Product
 
 
 class GCN(LayeredEncoder):
@@ -46,8 +47,10 @@ class GCNLayer(Convolution):
     def input_weight(self) -> Tensor:
         return self.weight
 
-    def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor:
-        return select(block.normalised, rows) @ projected
+    def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor | Product:
+        return Product(select(block.normalised, rows), projected)
 
-    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
+    def forward(
+        self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None
+    ) -> Tensor | Product:
         return multiply(select(block.normalised, rows), hidden, masked(self.weight, column_mask))
