@@ -22,6 +22,7 @@ from imgcl.graph import Graph
 from imgcl.methods import resolve_method
 from imgcl.train import checkpoint as files
 from imgcl.train.batches import MiniBatches, WholeGraph, make_batches
+from imgcl.train.denormals import denormals_are_zero
 from imgcl.train.device import resolve_device
 from imgcl.train.fit import check_fit
 from imgcl.train.limits import check_enough_nodes, check_enough_rows, check_finite
@@ -181,7 +182,7 @@ class Trainer:
     ) -> None:
         """Train to the end, with a call after every epoch and one whenever a checkpoint is due."""
         every = self.config.training.checkpoint_every
-        with reuse_freed_memory():
+        with reuse_freed_memory(), denormals_are_zero():
             while not self.finished:
                 report = self.step()
                 if on_epoch is not None:
