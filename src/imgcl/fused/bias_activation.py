@@ -48,7 +48,7 @@ class _BiasActivation(torch.autograd.Function):
         hidden = hidden.contiguous()
         out = torch.empty_like(hidden)
         parts = threads_for(hidden.numel())
-        _forward(hidden.detach().numpy(), bias.detach().numpy(), slope.item(), out.numpy(), parts)
+        activate(hidden.detach().numpy(), bias.detach().numpy(), slope.item(), out.numpy(), parts)
         ctx.save_for_backward(hidden, bias, slope)
         return out
 
@@ -65,7 +65,8 @@ class _BiasActivation(torch.autograd.Function):
 
 
 @threaded(fastmath=FAST)
-def _forward(rows: NDArray[Any], bias: NDArray[Any], slope: float, out: NDArray[Any], parts: int) -> None:
+def activate(rows: NDArray[Any], bias: NDArray[Any], slope: float, out: NDArray[Any], parts: int) -> None:
+    """Bias and activation of the rows, into ``out``."""
     n, width = rows.shape
     below = rows.dtype.type(slope)
     for part in prange(parts):

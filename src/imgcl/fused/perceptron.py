@@ -15,6 +15,7 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imgcl.fused.bias_activation import activate
 from imgcl.fused.norm_activation import CHUNK, FAST
 from imgcl.sparse.threads import threaded, threads_for
 
@@ -53,7 +54,7 @@ class _Perceptron(torch.autograd.Function):
             block = products[piece]
             torch.mm(rows[piece], first.T, out=block)
             hidden = active[: len(block)]
-            _activate(block.numpy(), bias.numpy(), slope.item(), hidden.numpy(), threads_for(products.numel()))
+            activate(block.numpy(), bias.numpy(), slope.item(), hidden.numpy(), threads_for(products.numel()))
             torch.addmm(last_bias, hidden, last.T, out=out[piece])
         ctx.save_for_backward(rows, products, first, bias, slope, last)
         return out
@@ -88,17 +89,6 @@ class _Perceptron(torch.autograd.Function):
 
 def _pieces(n: int) -> list[slice]:
     return [slice(begin, min(n, begin + BLOCK)) for begin in range(0, n, BLOCK)]
-
-
-@threaded(fastmath=FAST)
-def _activate(rows: NDArray[Any], bias: NDArray[Any], slope: float, out: NDArray[Any], parts: int) -> None:
-    n, width = rows.shape
-    below = rows.dtype.type(slope)
-    for part in prange(parts):
-        for row in range(n * part // parts, n * (part + 1) // parts):
-            for k in range(width):
-                value = rows[row, k] + bias[k]
-                out[row, k] = value if value > 0 else below * value
 
 
 @threaded(fastmath=FAST)
