@@ -59,7 +59,9 @@ class _BiasActivation(torch.autograd.Function):
         out = torch.empty_like(hidden)
         rows, parts = hidden.numpy(), threads_for(hidden.numel())
         # Chunks are added up here, not in the kernel, whose parallel form would add in another order.
-        sums = _backward(rows, gradient.contiguous().numpy(), bias.detach().numpy(), slope.item(), out.numpy(), parts)
+        sums = activation_gradient(
+            rows, gradient.contiguous().numpy(), bias.detach().numpy(), slope.item(), out.numpy(), parts
+        )
         d_bias, slopes = torch.from_numpy(sums.sum(axis=0)).to(hidden.dtype)
         return out, d_bias, slopes.sum().reshape(slope.shape)
 
@@ -77,9 +79,10 @@ def activate(rows: NDArray[Any], bias: NDArray[Any], slope: float, out: NDArray[
 
 
 @threaded(fastmath=FAST)
-def _backward(
+def activation_gradient(
     rows: NDArray[Any], gradient: NDArray[Any], bias: NDArray[Any], slope: float, out: NDArray[Any], parts: int
 ) -> NDArray[Any]:
+    """Gradient of the rows into ``out``, which may be that of the result; sums of those of bias and slope by chunks."""
     n, width = rows.shape
     below, one, zero = rows.dtype.type(slope), rows.dtype.type(1), rows.dtype.type(0)
     chunks = (n + CHUNK - 1) // CHUNK

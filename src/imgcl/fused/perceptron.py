@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import prange
-from numpy.typing import NDArray
 from torch import Tensor
 
-from imgcl.fused.bias_activation import activate
-from imgcl.fused.norm_activation import CHUNK, FAST
-from imgcl.sparse.threads import threaded, threads_for
+from imgcl.fused.bias_activation import activate, activation_gradient
+from imgcl.fused.norm_activation import CHUNK
+from imgcl.sparse.threads import threads_for
 
 BLOCK = 8 * CHUNK  # rows at a time
 
@@ -54,7 +52,7 @@ class _Perceptron(torch.autograd.Function):
             block = products[piece]
             torch.mm(rows[piece], first.T, out=block)
             hidden = active[: len(block)]
-            activate(block.numpy(), bias.numpy(), slope.item(), hidden.numpy(), threads_for(products.numel()))
+            activate(block.numpy(), bias.detach().numpy(), slope.item(), hidden.numpy(), threads_for(products.numel()))
             torch.addmm(last_bias, hidden, last.T, out=out[piece])
         ctx.save_for_backward(rows, products, first, bias, slope, last)
         return out
@@ -66,20 +64,16 @@ class _Perceptron(torch.autograd.Function):
         n, gradient = len(rows), gradient.contiguous()
         d_rows, d_first, d_last = torch.empty_like(rows), torch.zeros_like(first), torch.zeros_like(last)
         active, inner = products.new_empty(2, min(n, BLOCK), len(first))
-        sums = np.zeros((2, len(first)))
+        constants = bias.detach().numpy(), slope.item()
+        sums, parts = np.zeros((2, len(first))), threads_for(products.numel())
         for piece in _pieces(n):
             block, g = products[piece], gradient[piece]
             hidden, d_hidden = active[: len(block)], inner[: len(block)]
             torch.mm(g, last, out=d_hidden)
+            activate(block.numpy(), *constants, hidden.numpy(), parts)
             # Chunks are added up here, not in the kernel, whose parallel form would add in another order.
-            sums += _backward(
-                block.numpy(),
-                bias.detach().numpy(),
-                slope.item(),
-                hidden.numpy(),
-                d_hidden.numpy(),
-                threads_for(products.numel()),
-            ).sum(axis=0)
+            both = d_hidden.numpy()
+            sums += activation_gradient(block.numpy(), both, *constants, both, parts).sum(axis=0)
             d_last.addmm_(g.T, hidden)
             d_first.addmm_(d_hidden.T, rows[piece])
             torch.mm(d_hidden, first, out=d_rows[piece])
@@ -89,31 +83,3 @@ class _Perceptron(torch.autograd.Function):
 
 def _pieces(n: int) -> list[slice]:
     return [slice(begin, min(n, begin + BLOCK)) for begin in range(0, n, BLOCK)]
-
-
-@threaded(fastmath=FAST)
-def _backward(
-    rows: NDArray[Any], bias: NDArray[Any], slope: float, active: NDArray[Any], gradient: NDArray[Any], parts: int
-) -> NDArray[Any]:
-    """Make the activated rows again, turn their gradient into that of the rows, and sum those of bias and slope."""
-    n, width = rows.shape
-    below, one, zero = rows.dtype.type(slope), rows.dtype.type(1), rows.dtype.type(0)
-    chunks = (n + CHUNK - 1) // CHUNK
-    sums = np.zeros((chunks, 2, width), dtype=np.float64)
-    for part in prange(parts):
-        d_bias, d_slope = np.zeros(width, dtype=rows.dtype), np.zeros(width, dtype=rows.dtype)
-        for chunk in range(chunks * part // parts, chunks * (part + 1) // parts):
-            d_bias[:] = 0
-            d_slope[:] = 0
-            for row in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
-                for k in range(width):
-                    value = rows[row, k] + bias[k]
-                    active[row, k] = value if value > 0 else below * value
-                    g = gradient[row, k]
-                    d_slope[k] += zero if value > 0 else g * value
-                    g *= one if value > 0 else below
-                    d_bias[k] += g
-                    gradient[row, k] = g
-            sums[chunk, 0] = d_bias
-            sums[chunk, 1] = d_slope
-    return sums
