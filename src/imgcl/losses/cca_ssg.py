@@ -8,9 +8,12 @@ import torch
 from torch import Tensor
 
 from imgcl.losses.barlow_twins import standardise
+from imgcl.losses.statistics import Statistics
 
 
-def cca_ssg(u: Tensor, v: Tensor, decorrelation: float = 1e-3, eps: float = 1e-15) -> Tensor:
+def cca_ssg(
+    u: Tensor, v: Tensor, decorrelation: float = 1e-3, eps: float = 1e-15, statistics: Statistics | None = None
+) -> Tensor:
     """``|U - V|^2 + lambda (|U^T U - I|^2 + |V^T V - I|^2)`` with columns of mean 0 and length 1 over the given rows.
 
     Args:
@@ -18,6 +21,7 @@ def cca_ssg(u: Tensor, v: Tensor, decorrelation: float = 1e-3, eps: float = 1e-1
         v: the same rows in the other view.
         decorrelation: lambda.
         eps: added to the variances.
+        statistics: how rows count in means and covariances; ``None``: all alike.
 
     Example:
         >>> import torch
@@ -25,8 +29,11 @@ def cca_ssg(u: Tensor, v: Tensor, decorrelation: float = 1e-3, eps: float = 1e-1
         >>> float(cca_ssg(u, u)), float(cca_ssg(u, u.flip(1)))
         (0.0, 4.0)
     """
-    length = math.sqrt(len(u))
-    a, b = standardise(u, eps) / length, standardise(v, eps) / length
+    if statistics is None:
+        length = math.sqrt(len(u))
+        a, b = standardise(u, eps) / length, standardise(v, eps) / length
+    else:
+        a, b = statistics.standardise(u, eps), statistics.standardise(v, eps)
     return (a - b).square().sum() + decorrelation * (_from_identity(a) + _from_identity(b))
 
 

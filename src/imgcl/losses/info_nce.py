@@ -55,7 +55,7 @@ class _LogDenominators(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, c: Tensor) -> Tensor:
         sums = torch.zeros(len(c), dtype=torch.float64, device=c.device)
-        for left, right, block in _blocks(c):
+        for left, right, block in blocks(c):
             of_rows, of_columns = exp_sums(block, without_diagonal=left == right)
             sums[left] += of_rows
             if left != right:
@@ -71,7 +71,7 @@ class _LogDenominators(torch.autograd.Function):
         # d/dc_i is sum_j e_ij (r_i + r_j) c_j with r = gradient / sum, for e_ij stands in the sums of rows i and j.
         r = gradient / sums
         out = torch.zeros_like(c)
-        for left, right, block in _blocks(c):
+        for left, right, block in blocks(c):
             exp_weighted(block, r[left], r[right], without_diagonal=left == right)
             out[left].addmm_(block, c[right])
             if left != right:
@@ -79,7 +79,7 @@ class _LogDenominators(torch.autograd.Function):
         return out
 
 
-def _blocks(c: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
+def blocks(c: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
     """``C C^T`` block by block, on and above the diagonal; a block lives until the next one."""
     buffer = c.new_empty(BLOCK * BLOCK)
     parts = [slice(start, min(start + BLOCK, len(c))) for start in range(0, len(c), BLOCK)]
