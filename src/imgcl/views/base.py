@@ -49,6 +49,14 @@ class Identity:
         return block
 
 
+def edge_probabilities(block: Block, p: float | Tensor) -> float | Tensor:
+    """What a view's probability of dropping an edge is for every edge: the weaker of its ends' strengths counts."""
+    if block.strength is None:
+        return p
+    ends = block.adjacency.row_index, block.adjacency.indices.long()
+    return p * torch.minimum(block.strength[ends[0]], block.strength[ends[1]])
+
+
 def draw_seed(generator: torch.Generator) -> int:
     """A seed for the counter-based kernels, drawn from the generator."""
     return int(torch.randint(0, 2**63 - 1, (1,), generator=generator, dtype=torch.int64))
