@@ -47,7 +47,8 @@ class BalancedSelector:
         history: one record per labelling.
         labels: the current pseudo-labels, or ``None`` before the first call.
         rows: the current selection, a LongTensor.
-        weights: importance weights 1/pi of ``rows``: a sum over rows times these estimates the sum over all nodes.
+        weights: importance weights 1/pi of ``rows``: a sum over rows times these estimates the sum over all nodes. With
+            ``selection="weighted"`` the balancing weights of all nodes, of mean 1.
         n_clusters: K; with ``"auto"`` it is ``None`` until the first call.
 
     Example:
@@ -127,7 +128,10 @@ class BalancedSelector:
         rows, weights = draw_rows(self.labels, self._centrality, self.n_clusters, alpha, self.settings, stream)
         self.rows, self.weights = torch.from_numpy(rows), torch.from_numpy(weights.astype(np.float32))
         if relabel:
-            self.history.append(record(epoch, alpha, self.labels, rows, self.n_clusters, previous, self._truth))
+            counted = weights if self.settings.selection == "weighted" else None
+            self.history.append(
+                record(epoch, alpha, self.labels, rows, self.n_clusters, previous, self._truth, counted)
+            )
         self._period = (labelling, draw)
         return self.rows
 
@@ -149,9 +153,11 @@ class BalancedSelector:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from ``state``; the selector must have been built with the same settings, epochs and seed."""
+        settings = {**BalanceSettings().model_dump(), **state["settings"]}  # those that are newer than the state, too
+        stored = {"settings": settings, "epochs": state["epochs"], "seed": state["seed"]}
         for key, mine in (("settings", self.settings.model_dump()), ("epochs", self.epochs), ("seed", self.seed)):
-            if state[key] != mine:
-                raise InputError(f"cannot resume: the stored selection has {key} {state[key]}, this one has {mine}")
+            if stored[key] != mine:
+                raise InputError(f"cannot resume: the stored selection has {key} {stored[key]}, this one has {mine}")
         labels, rows = (np.array(state[key], dtype=np.int64) for key in ("labels", "rows"))
         weights, n = np.array(state["weights"], dtype=np.float32), self._graph.n_nodes
         if len(labels) not in (0, n):
@@ -218,6 +224,7 @@ class BalancedSelector:
             raise InputError("n_clusters is missing: pass the number of classes of the task, or 'auto'")
         if k == "auto":
             return None
+        k *= self.settings.clusters_per_class
         if k > n:
             raise InputError(f"n_clusters is {k}, but the graph has {n} nodes: choose at most {n}")
         return k

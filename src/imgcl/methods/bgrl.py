@@ -27,6 +27,7 @@ class BGRL(TwoViews[BGRLSettings]):
 
     name = "bgrl"
     Settings = BGRLSettings
+    forms = frozenset({"augmentation"})
 
     def __init__(self, n_features: int, settings: BGRLSettings) -> None:
         super().__init__(n_features, settings)

@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor
 
 from imgcl.block import Block
-from imgcl.losses import cca_ssg
+from imgcl.losses import RowHints, cca_ssg
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 
 
@@ -22,11 +22,17 @@ class CCASSG(TwoViews[CCASSGSettings]):
 
     name = "cca-ssg"
     Settings = CCASSGSettings
+    forms = frozenset({"weighted", "statistics", "prototypes", "augmentation"})
 
     def __init__(self, n_features: int, settings: CCASSGSettings) -> None:
         super().__init__(n_features, settings)
         self.encoder = settings.build_encoder(n_features, finish=False)
 
-    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
+    def loss(
+        self, block: Block, rows: Tensor | None, generator: torch.Generator, hints: RowHints | None = None
+    ) -> Tensor:
         u, v = self.encoder(self.draw(block, generator), rows)
-        return cca_ssg(u, v, self.settings.decorrelation)
+        if hints is None:
+            return cca_ssg(u, v, self.settings.decorrelation)
+        loss = cca_ssg(u, v, self.settings.decorrelation, statistics=hints.statistics)
+        return hints.with_prototypes(loss, u, v)

@@ -19,6 +19,14 @@ RESULT_VERSION = 1  # raised when the code gives other results for the same sett
 PRETRAIN_VERSION = 2  # the same for pre-trainings and what starts from them (2: other random views of large graphs)
 ORDINARY = "random:10/10/80"  # in the place of an imbalance: ordinary random splits of all labelled nodes
 CLASSIFIERS = ("plain", "reweight", "pbs", "logit-adjust")
+# Settings that came after the first published keys, and what stood in their place: left out where they say the same.
+NEWER_BALANCE: dict[str, Any] = {
+    "clusters_per_class": 1,
+    "statistics": "rows",
+    "negatives": "all",
+    "prototypes": 0.0,
+    "augmentation": "uniform",
+}
 
 
 class GraphRef(BaseModel):
@@ -65,6 +73,10 @@ class _Cell(BaseModel):
         return None
 
 
+def _without_defaults(facts: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if name not in newer or value != newer[name]}
+
+
 class PretrainCell(_Cell):
     """One pre-training: graph and full settings, the preset already written out."""
 
@@ -78,6 +90,8 @@ class PretrainCell(_Cell):
         facts["method_settings"] = config.build_settings().model_dump(mode="json")  # defaults written out
         if config.balance is not None and config.balance.n_clusters is None:
             facts["balance"]["n_clusters"] = self.graph.n_classes or "auto"  # as the trainer reads it
+        if config.balance is not None:
+            facts["balance"] = _without_defaults(facts["balance"], NEWER_BALANCE)
         if config.scope.scope == "train":
             facts["scope"] = {"scope": "train"}  # law and split are not read there
         return {"pretrain_version": PRETRAIN_VERSION, "graph": self.graph.fingerprint, **facts}
