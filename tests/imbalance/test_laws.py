@@ -109,3 +109,26 @@ def test_ratio_is_largest_over_smallest(law: str, ratio: float, n_classes: int) 
     weights = parse_imbalance(law.format(ratio)).weights(n_classes)
     assert weights[0] / weights[-1] == pytest.approx(ratio)
     assert (np.diff(weights) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "total"),
+    [
+        ("exp:100", "exp:100", 100),
+        ("Exp:100@1.0%", "exp:100@1%", 10),
+        ("natural@0.5%", "natural@0.5%", 5),
+        ("5,3,1@7/class", "5,3,1@7/class", 21),
+    ],
+)
+def test_a_law_may_say_how_many_labels(text: str, name: str, total: int) -> None:
+    law = parse_imbalance(text)
+    assert str(law) == name
+    assert parse_imbalance(name) == law
+    assert law.total(1000, 3, fraction=0.1) == total
+    assert law.is_natural == name.startswith("natural")
+
+
+@pytest.mark.parametrize("budget", ["", "1", "0%", "100%", "0/class", "x/class"])
+def test_a_number_of_labels_that_is_none(budget: str) -> None:
+    with pytest.raises(InputError, match="write the number of labels as 1% or 5/class"):
+        parse_imbalance(f"exp:100@{budget}")

@@ -251,3 +251,13 @@ def test_exp_100_on_computers() -> None:
     assert split.sizes.total == 1375
     assert split.sizes.caps == ()
     assert (len(split.val), len(split.test)) == (200, 2000)
+
+
+def test_a_law_with_a_number_of_labels() -> None:
+    y = np.repeat([0, 1, 2], [500, 300, 200])
+    (split,) = make_splits(y, "exp:10@2%", splits=1)
+    assert split.sizes is not None
+    assert split.sizes.sizes == (14, 5, 1)
+    (few,) = make_splits(y, "natural@2/class", splits=1)
+    assert len(few.train) == 6
+    assert set(y[few.train]) == {0, 1, 2}

@@ -13,6 +13,8 @@ A law is one function ``law(n_classes, *parameters)`` that gives a positive weig
 | `5,3,1` or a list | as given |
 | a callable | `callable(K)` returns the K weights |
 
+The number of labels may follow: ``exp:100@1%`` of the labelled nodes, ``natural@5/class`` five times that of classes.
+
 with u_k = (k + 0.5) / K. A smaller ``a`` is more imbalanced, in all three forms. The Pareto forms and `step` are this
 project's reading: the paper gives no formula.
 """
@@ -20,7 +22,7 @@ project's reading: the paper gives no formula.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -39,15 +41,30 @@ class Imbalance:
     Attributes:
         name: how it is written, for tables and files; :func:`parse_imbalance` reads it back (unless it is a callable).
         law: weights per class for a number of classes, or ``None`` for the natural imbalance.
+        budget: number of training labels, as share of the labelled nodes; ``None``: the caller says.
+        per_class: the same, as multiple of the number of classes.
     """
 
     name: str
     law: Callable[[int], Sequence[float] | Floats] | None = field(default=None, compare=False, repr=False)
+    budget: float | None = None
+    per_class: int | None = None
 
     @property
     def is_natural(self) -> bool:
         """Whether training nodes are simply sampled, whatever classes they have."""
         return self.law is None
+
+    def total(self, n_labelled: int, n_classes: int, fraction: float) -> int:
+        """Number of training labels: as the budget says, else a fraction of the labelled nodes.
+
+        Example:
+            >>> [parse_imbalance(text).total(2000, 8, 0.1) for text in ("exp:100", "exp:100@1%", "natural@5/class")]
+            [200, 20, 40]
+        """
+        if self.per_class is not None:
+            return self.per_class * n_classes
+        return round((fraction if self.budget is None else self.budget) * n_labelled)
 
     def weights(self, n_classes: int) -> Floats:
         """Relative size of each class, largest class first; of the natural law there are none."""
@@ -104,8 +121,8 @@ def parse_imbalance(spec: str | Sequence[float] | Callable[[int], Sequence[float
 
     Args:
         spec: ``natural``, ``exp:r``, ``pareto:a[:form]``, ``step:r``, a list of relative class sizes (largest class
-            first; also as text, ``5,3,1``), a callable that returns such a list for a number of classes, or an
-            :class:`Imbalance`.
+            first; also as text, ``5,3,1``), each with ``@1%`` or ``@5/class`` for the number of labels; a callable that
+            returns such a list for a number of classes, or an :class:`Imbalance`.
 
     Raises:
         InputError: when there is no such law, or a parameter is out of range.
@@ -121,7 +138,8 @@ def parse_imbalance(spec: str | Sequence[float] | Callable[[int], Sequence[float
     if callable(spec):
         return Imbalance(f"callable:{getattr(spec, '__qualname__', type(spec).__name__)}", spec)
     if isinstance(spec, str):
-        return _parse_text(spec.strip().lower())
+        law, at, budget = spec.strip().lower().partition("@")
+        return _with_budget(_parse_text(law), budget, spec) if at else _parse_text(law)
     return _explicit(list(spec))
 
 
@@ -140,6 +158,17 @@ def _parse_text(text: str) -> Imbalance:
     LAWS[name](2, value, *forms)  # complain about the parameters now, not when the first split is drawn
     shown = [name, _text(value), *(form for form in forms if form != "lomax")]
     return Imbalance(":".join(shown), partial(_with_parameters, LAWS[name], value, *forms))
+
+
+def _with_budget(law: Imbalance, text: str, whole: str) -> Imbalance:
+    """The law with a number of labels, ``1%`` or ``5/class``."""
+    if text.endswith("%"):
+        share = _number(text.removesuffix("%"), whole)
+        if 0 < share < 100:
+            return replace(law, name=f"{law.name}@{_text(share)}%", budget=share / 100)
+    elif text.endswith("/class") and (number := text.removesuffix("/class")).isdecimal() and int(number) > 0:
+        return replace(law, name=f"{law.name}@{int(number)}/class", per_class=int(number))
+    raise InputError(f"imbalance {whole!r}: write the number of labels as 1% or 5/class, for example exp:100@1%")
 
 
 def _with_parameters(law: Callable[..., Floats], value: float, *rest: str | int) -> Floats:

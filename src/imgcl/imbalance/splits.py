@@ -72,7 +72,7 @@ def make_splits(
         imbalance: see :func:`imgcl.imbalance.parse_imbalance`; class sizes of the graph decide which class is which.
         splits: how many.
         random_state: the seed.
-        train_fraction: training labels as a share of all labelled nodes.
+        train_fraction: training labels as a share of all labelled nodes, unless the law has a number of its own.
         val_per_class: validation nodes per class; by default a tenth of ``test_per_class``, at least 1.
         test_per_class: test nodes per class; by default see :func:`default_test_per_class`.
 
@@ -100,7 +100,7 @@ def make_splits(
     if not 0 < train_fraction < 1:
         raise InputError(f"train_fraction is {train_fraction}: it must be between 0 and 1")
     val, test = _per_class(counts, val_per_class, test_per_class)
-    total = round(train_fraction * int(counts.sum()))
+    total = law.total(int(counts.sum()), int((counts > 0).sum()), train_fraction)
     available = np.maximum(counts - val - test, 0)
     fixed = None if law.is_natural else law_sizes(law, total, counts, available)
     if fixed is not None:
