@@ -168,3 +168,16 @@ def test_real_graphs_have_their_published_sizes(name: str) -> None:
     assert isinstance(graph.x, np.ndarray) == name.startswith("amazon")
     values = graph.x if isinstance(graph.x, np.ndarray) else graph.x.data
     assert set(np.unique(values)) <= {0.0, 1.0}
+
+
+def test_options_may_follow_the_name_of_a_built_in_graph() -> None:
+    graph = load_graph("synthetic:class_sizes=60/30/10,homophily=0.7, mean_degree=6,degree_exponent=none,seed=1")
+    same = load_graph("synthetic", class_sizes=[60, 30, 10], homophily=0.7, mean_degree=6, degree_exponent=None, seed=1)
+    assert graph.fingerprint == same.fingerprint
+    assert load_graph("synthetic:seed=1", seed=2).fingerprint == load_graph("synthetic:seed=2").fingerprint
+
+
+@pytest.mark.parametrize("options", ["", "seed", "seed=one", "class_sizes=1/x", "=3"])
+def test_options_that_cannot_be_read(options: str) -> None:
+    with pytest.raises(InputError, match="write key=value with a number"):
+        load_graph(f"synthetic:{options}")

@@ -50,7 +50,8 @@ def load_graph(
     """Get a graph from wherever it is.
 
     Args:
-        source: a data set name (:func:`dataset_table` lists them), the path of an ``.npz`` file in the layout of
+        source: a data set name (:func:`dataset_table` lists them; options may follow a built-in one, as in
+            ``synthetic:homophily=0.9,class_sizes=60/30/10``), the path of an ``.npz`` file in the layout of
             gnn-benchmark, of a ``.json`` file in the layout of Wiki-CS or of a graph store (``imgcl import``), a
             ``torch_geometric.data.Data``, a networkx graph, or a :class:`~imgcl.graph.Graph`, returned as it is.
         data_dir: where raw files of public data sets lie; by default the environment variable ``IMGCL_DATA``. A file
@@ -73,6 +74,9 @@ def load_graph(
     if not isinstance(source, str | os.PathLike):
         return _from_object(source, options)
     name = str(source).strip().lower().replace("_", "-")
+    built_in, colon, text = str(source).strip().lower().partition(":")
+    if built_in in BUILT_IN and colon:
+        name, options = built_in, {**_read_options(text), **options}
     if name in BUILT_IN:
         return _call(BUILT_IN[name].make, f"data set {name!r}", options)
     if name in PUBLIC:
@@ -87,6 +91,29 @@ def load_graph(
 def _read_store(path: Path, *, name: str | None = None) -> Graph:
     graph = open_store(path)
     return graph if name is None else replace(graph, name=name)
+
+
+def _read_options(text: str) -> dict[str, Any]:
+    """Options written as ``key=value,key=value``: numbers, lists such as ``60/30/10``, ``none``."""
+    options: dict[str, Any] = {}
+    for part in text.split(","):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        try:
+            options[key] = [int(piece) for piece in value.split("/")] if "/" in value else _read_number(value)
+        except ValueError:
+            equals = ""
+        if not equals or not key:
+            raise InputError(f"option {part!r}: write key=value with a number, none, or a list such as 60/30/10")
+    return options
+
+
+def _read_number(text: str) -> int | float | None:
+    if text == "none":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _from_object(source: Any, options: dict[str, Any]) -> Graph:
