@@ -207,3 +207,15 @@ def test_pygcls_probe_trains_with_adam_and_keeps_the_best_step(blobs: Blobs, mon
     assert model.coefficients[:, :-1].numpy() == pytest.approx(linear.weight.detach().numpy(), abs=5e-3)
     (progressed,) = CLASSIFIERS["pbs"](bench)
     assert torch.isfinite(progressed.coefficients).all()
+
+
+def test_best_is_the_best_of_three_on_validation(blobs: Blobs) -> None:
+    task = task_of(blobs)
+    bench = Bench([task], PROBES["batched"])
+    scores = {}
+    for name in ("plain", "reweight", "logit-adjust", "best"):
+        (model,) = CLASSIFIERS[name](bench)
+        scores[name] = validation_scores(task, model.coefficients[None])[0].item()
+    assert scores["best"] == pytest.approx(max(scores.values()))
+    (model,) = CLASSIFIERS["best"](bench)
+    assert len({"tau", "reweight"} & set(model.setting)) == 1

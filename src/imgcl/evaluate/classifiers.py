@@ -56,6 +56,11 @@ def logit_adjust(bench: Bench) -> list[LinearModel]:
     Needs no second fit, and tau adapts to how much the prior matters; tau = 0 is ``plain``. Use it when a class has
     only a handful of labels, or when the classifier has been fitted already.
     """
+    return bench.choose(adjusted_candidates(bench))
+
+
+def adjusted_candidates(bench: Bench) -> Candidates:
+    """Fits of ``plain``, each with every tau."""
     fitted = bench.candidates(uniform)
     taus = torch.tensor(TAUS)
     adjusted = []
@@ -65,7 +70,7 @@ def logit_adjust(bench: Bench) -> list[LinearModel]:
         stack[..., -1] -= torch.where(task.sizes > 0, shift, 0.0)
         adjusted.append(stack.flatten(0, 1))
     settings = [setting | {"tau": tau} for setting in fitted.settings for tau in TAUS]
-    return bench.choose(Candidates(torch.stack(adjusted), settings))
+    return Candidates(torch.stack(adjusted), settings)
 
 
 def balanced_softmax(bench: Bench) -> list[LinearModel]:
@@ -75,6 +80,17 @@ def balanced_softmax(bench: Bench) -> list[LinearModel]:
     balanced nodes matter. Logit adjustment inside the loss with tau = 1.
     """
     return bench.choose(bench.candidates(with_prior))
+
+
+def best(bench: Bench) -> list[LinearModel]:
+    """Whichever of ``plain``, ``reweight`` and ``logit-adjust`` with any tau does best on the validation nodes.
+
+    Use it to compare embeddings when the classifier is not the question; its setting says ``reweight`` or ``tau``.
+    """
+    weighted, adjusted = bench.candidates(balanced), adjusted_candidates(bench)
+    coefficients = torch.cat([adjusted.coefficients, weighted.coefficients], dim=1)
+    settings = [*adjusted.settings, *(setting | {"reweight": 1.0} for setting in weighted.settings)]
+    return bench.choose(Candidates(coefficients, settings))
 
 
 # ------------------------------------------------------------------ how training samples count

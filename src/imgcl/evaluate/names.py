@@ -9,6 +9,7 @@ from imgcl.evaluate.centroids import lda, nearest_mean
 from imgcl.evaluate.classifiers import (
     balanced,
     balanced_softmax,
+    best,
     logit_adjust,
     pbs,
     plain,
@@ -29,6 +30,7 @@ CLASSIFIERS: dict[str, Classifier] = {
     "balanced-softmax": balanced_softmax,
     "nearest-mean": nearest_mean,
     "lda": lda,
+    "best": best,
 }
 
 WEIGHTINGS: dict[str, Weighting] = {
@@ -37,6 +39,7 @@ WEIGHTINGS: dict[str, Weighting] = {
     "pbs": uniform,
     "logit-adjust": uniform,
     "balanced-softmax": with_prior,
+    "best": balanced,
 }
 """What each classifier asks the probe to fit, so that all fits can be made together."""
 
