@@ -54,7 +54,7 @@ def study(
 ) -> None:
     """Run a study and print it; what was computed before is not computed again.
 
-    Studies: main, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory, long-tail.
+    Studies: main, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory, long-tail, when.
 
     Examples:
       imgcl study main --only dataset=amazon-photo,method=gbt --seeds 1 --splits 5

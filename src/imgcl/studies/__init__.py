@@ -14,6 +14,7 @@ from imgcl.studies import (
     sensitivity,
     theory,
     tsne,
+    when,
 )
 from imgcl.studies.grid import Graphs, Point, StudySpec, only, read_spec
 from imgcl.studies.render import to_text, write_report
@@ -38,6 +39,7 @@ STUDIES: dict[str, Study] = {
         tsne,
         theory,
         long_tail,
+        when,
     )
 }
 

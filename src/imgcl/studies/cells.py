@@ -120,6 +120,20 @@ class EvaluateCell(_Cell):
         return self.pretrain
 
 
+class TrialCell(EvaluateCell):
+    """A small pre-training and its evaluation at once: nothing is kept of it but the figures."""
+
+    kind: Literal["trial"] = "trial"  # type: ignore[assignment]
+
+    @property
+    def graph(self) -> GraphRef:
+        return self.pretrain.graph
+
+    @property
+    def needs(self) -> None:  # type: ignore[override]
+        return None
+
+
 class BaselineCell(_Cell):
     """A baseline through the same splits, classifiers and metrics."""
 
@@ -162,4 +176,5 @@ class TheoryCell(_Cell):
         return {"samples": self.samples, "repeats": self.repeats, "seed": self.seed}
 
 
-Cell = PretrainCell | EvaluateCell | BaselineCell | MapCell | TheoryCell
+Cell = PretrainCell | EvaluateCell | TrialCell | BaselineCell | MapCell | TheoryCell
+WITH_GRAPH = (PretrainCell, TrialCell, BaselineCell)  # cells that are computed from a graph

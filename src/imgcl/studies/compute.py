@@ -17,12 +17,22 @@ from imgcl.errors import InputError, RunError
 from imgcl.evaluate import EvaluationResult, evaluate
 from imgcl.graph import Graph
 from imgcl.imbalance import Split, make_splits, random_splits
-from imgcl.pretrain import pretrain
-from imgcl.studies.cells import ORDINARY, BaselineCell, Cell, EvaluateCell, MapCell, PretrainCell, Protocol, TheoryCell
+from imgcl.pretrain import pretrain, scoped_graph
+from imgcl.studies.cells import (
+    ORDINARY,
+    BaselineCell,
+    Cell,
+    EvaluateCell,
+    MapCell,
+    PretrainCell,
+    Protocol,
+    TheoryCell,
+    TrialCell,
+)
 from imgcl.studies.facts import commit
 from imgcl.studies.packing import pack_result, rounded
 from imgcl.theory import simulate
-from imgcl.train import EpochReport, Run
+from imgcl.train import EpochReport, Run, Trainer
 
 LABELLING_FACTS = ("epoch", "alpha", "sizes", "drawn", "agreement", "ari", "nmi", "true_drawn")
 
@@ -68,6 +78,8 @@ def compute(
         return _pretrain(cell, load_graph(), directory, on_epoch)
     if isinstance(cell, BaselineCell):
         return _baseline(cell, load_graph())
+    if isinstance(cell, TrialCell):
+        return _evaluate(cell, _embedded(cell, load_graph()))
     if isinstance(cell, EvaluateCell):
         return _evaluate(cell, load_embedded())
     if isinstance(cell, MapCell):
@@ -95,8 +107,7 @@ def failure(error: BaseException, seconds: float = 0.0) -> dict[str, Any]:
 def _pretrain(
     cell: PretrainCell, graph: Graph, directory: Path, on_epoch: Callable[[EpochReport], None] | None
 ) -> dict[str, Any]:
-    if graph.fingerprint != cell.graph.fingerprint:
-        raise RunError(f"graph {cell.graph.source!r} changed while the study was running: start the study again")
+    _check_unchanged(cell, graph)
     run = pretrain(
         graph,
         cell.config,
@@ -115,6 +126,25 @@ def _pretrain(
         "labellings": labellings,
     }
     return rounded(facts, 6)  # type: ignore[no-any-return]
+
+
+def _check_unchanged(cell: PretrainCell, graph: Graph) -> None:
+    if graph.fingerprint != cell.graph.fingerprint:
+        raise RunError(f"graph {cell.graph.source!r} changed while the study was running: start the study again")
+
+
+def _embedded(cell: TrialCell, graph: Graph) -> Embedded:
+    """The embedding of a trial, which is never written."""
+    _check_unchanged(cell.pretrain, graph)
+    if graph.y is None:
+        raise InputError(f"graph {graph.name!r} has no labels: a trial cannot be evaluated without them")
+    scoped = scoped_graph(graph, cell.pretrain.config)
+    trainer = Trainer(cell.pretrain.config, graph if scoped is None else scoped.pretrain)
+    trainer.train()
+    if scoped is None:
+        return Embedded(trainer.embed(), graph.y, split=None)
+    assert scoped.embed.y is not None
+    return Embedded(trainer.embed(scoped.embed), scoped.embed.y, split=scoped.embed_split)
 
 
 def _evaluate(cell: EvaluateCell, embedded: Embedded) -> dict[str, Any]:

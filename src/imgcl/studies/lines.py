@@ -10,7 +10,7 @@ from imgcl.errors import RunError
 from imgcl.studies.journal import Journal, Line
 
 GROUP_LABELS = ("dataset", "method", "balance", "imbalance")
-EVALUATED = ("evaluate", "baseline")
+EVALUATED = ("evaluate", "trial", "baseline")
 Label = str | int | float | bool | None
 
 

@@ -45,7 +45,7 @@ class Results:
 
     def __init__(self, name: str, journal: Journal) -> None:
         lines = study_lines(journal)
-        self.name = name
+        self.name, self._journal = name, journal
         self._plans = [line for line in lines if line["type"] == "plan"]
         if not self._plans:
             raise RunError(f"study {name!r} has not been run: there is no plan in {journal.path}")
@@ -55,6 +55,11 @@ class Results:
         present = {point.get("dataset") for point in self.points}
         said = {name: why for plan in self._plans for name, why in plan["missing"].items()}
         self.missing = {name: why for name, why in said.items() if name not in present}
+
+    def beside(self, name: str) -> Results | None:
+        """The results of another study of the same directory, if it has been run."""
+        journal = Journal(self._journal.path.parents[1] / name / self._journal.path.name)
+        return Results(name, journal) if journal.path.exists() else None
 
     # ------------------------------------------------------------------ what was asked for
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -179,9 +180,8 @@ def _left(agenda: Agenda, times: Mapping[tuple[str, ...], Sequence[float]], work
     """Seconds until the agenda is empty, from the cells that were alike."""
     total = 0.0
     everything = [seconds for some in times.values() for seconds in some]
-    for cell in agenda.open_cells():
-        kind = _kind(cell)
+    for kind, number in Counter(map(_kind, agenda.open_cells())).items():
         alike = times.get(kind) or [s for other, some in times.items() if other[0] == kind[0] for s in some]
         sample = alike or everything
-        total += sum(sample) / len(sample)
+        total += number * sum(sample) / len(sample)
     return total / workers

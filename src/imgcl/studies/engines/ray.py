@@ -17,7 +17,7 @@ from imgcl.errors import InputError
 from imgcl.files import atomic_path
 from imgcl.graph import Graph
 from imgcl.studies.agenda import Agenda
-from imgcl.studies.cells import BaselineCell, Cell, PretrainCell
+from imgcl.studies.cells import WITH_GRAPH, Cell
 from imgcl.studies.compute import Embedded, compute, failure, timed
 from imgcl.studies.engines.base import OnDone, Settings
 from imgcl.studies.store import EMBEDDING, WEIGHTS, Store
@@ -82,7 +82,7 @@ class Driver:
     def _inputs(self, cell: Cell) -> tuple[Any, Any]:
         """The graph and the pre-training that a cell needs."""
         graph = None
-        if isinstance(cell, PretrainCell | BaselineCell):
+        if isinstance(cell, WITH_GRAPH):
             graph = self._graphs.get(cell.graph.fingerprint)
             if graph is None:
                 from imgcl.data import load_graph

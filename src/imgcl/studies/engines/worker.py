@@ -14,7 +14,7 @@ from typing import Any
 from imgcl.files import DISK_TROUBLE
 from imgcl.graph import Graph
 from imgcl.locks import locked
-from imgcl.studies.cells import BaselineCell, Cell, PretrainCell
+from imgcl.studies.cells import WITH_GRAPH, Cell, PretrainCell
 from imgcl.studies.compute import Embedded, compute, failure, timed
 from imgcl.studies.store import Store
 
@@ -75,7 +75,7 @@ class Worker:
     def _load(self, cell: Cell) -> Graph:
         from imgcl.data import load_graph
 
-        assert isinstance(cell, PretrainCell | BaselineCell)
+        assert isinstance(cell, WITH_GRAPH)
         if self._graph is None or self._graph[0] != cell.graph.fingerprint:
             self._graph = (cell.graph.fingerprint, load_graph(cell.graph.source, data_dir=self.data_dir))
         return self._graph[1]
