@@ -73,6 +73,7 @@ def test_every_part_of_the_protocol_changes_the_key_of_an_evaluation():
         "seed": 1,
         "probe": "sklearn",
         "ceiling": 0,
+        "measure": "validation",
     }
     assert set(changes) == set(Protocol.model_fields)
     keys = {EvaluateCell(pretrain=CELL, protocol=Protocol(**{name: value})).key for name, value in changes.items()}

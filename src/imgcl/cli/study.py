@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,7 +55,8 @@ def study(
 ) -> None:
     """Run a study and print it; what was computed before is not computed again.
 
-    Studies: main, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory, long-tail, when.
+    Studies: main, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory, long-tail, when,
+    forms, starved.
 
     Examples:
       imgcl study main --only dataset=amazon-photo,method=gbt --seeds 1 --splits 5
@@ -63,7 +65,7 @@ def study(
       imgcl study status
       imgcl study render main --out results
     """
-    from imgcl.studies import Graphs, Store, resolve_study, run_study
+    from imgcl.studies import Graphs, Results, Store, resolve_study, run_study
     from imgcl.studies import only as filtered
     from imgcl.studies.engines import Settings
     from imgcl.studies.grid import only_datasets
@@ -85,18 +87,21 @@ def study(
     graphs = Graphs({}) if spec.name == "theory" else Graphs.load(only_datasets(spec, only or []).datasets, data_dir)
     points = filtered(chosen.points(spec, graphs), only or [])
     with _progress(spec.name, quiet=quiet) as on_progress:
+        compute = partial(
+            run_study,
+            spec.name,
+            store=store,
+            command=shlex.join(["imgcl", "study", *shown.split(), *options]),
+            engine=engine,
+            settings=Settings(workers, threads, None if data_dir is None else str(data_dir), deadline, address),
+            missing=graphs.missing,
+            retry_failed=retry_failed,
+            on_progress=on_progress,
+        )
         try:
-            done = run_study(
-                spec.name,
-                points,
-                store,
-                command=shlex.join(["imgcl", "study", *shown.split(), *options]),
-                engine=engine,
-                settings=Settings(workers, threads, None if data_dir is None else str(data_dir), deadline, address),
-                missing=graphs.missing,
-                retry_failed=retry_failed,
-                on_progress=on_progress,
-            )
+            done = compute(points)
+            if chosen.then is not None and not only and done.finished == done.total:
+                done = compute(chosen.then(spec, graphs, Results(spec.name, store.journal(spec.name))))
         except KeyboardInterrupt:
             err.print(f"stopped; the same command continues (imgcl study status {spec.name})", highlight=False)
             raise typer.Exit(130) from None

@@ -3,7 +3,7 @@
 from imgcl.imbalance.laws import LAWS, Imbalance, parse_imbalance
 from imgcl.imbalance.scopes import SCOPES, ScopedGraph, apply_scope
 from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, law_sizes
-from imgcl.imbalance.splits import Split, default_test_per_class, make_splits, random_splits
+from imgcl.imbalance.splits import Split, default_test_per_class, make_splits, random_splits, validation_split
 
 __all__ = [
     "LAWS",
@@ -20,4 +20,5 @@ __all__ = [
     "make_splits",
     "parse_imbalance",
     "random_splits",
+    "validation_split",
 ]

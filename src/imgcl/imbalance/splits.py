@@ -145,6 +145,23 @@ def random_splits(
     return made
 
 
+def validation_split(split: Split, y: ArrayLike) -> Split:
+    """The same training nodes; half of the validation nodes choose, the other half measure, test nodes are not there.
+
+    Example:
+        >>> y = np.repeat([0, 1], 100)
+        >>> (split,) = make_splits(y, "exp:2", splits=1, val_per_class=10)
+        >>> validation_split(split, y)
+        Split(train=20, val=10, test=10, imbalance='exp:2')
+    """
+    classes = np.asarray(y)[split.val]
+    first = np.zeros(len(split.val), dtype=np.bool_)
+    for k in np.unique(classes):
+        mine = np.flatnonzero(classes == k)
+        first[mine[: max(1, len(mine) // 2)]] = True
+    return Split(split.train, split.val[first], split.val[~first], split.sizes)
+
+
 def default_test_per_class(counts: ArrayLike) -> int:
     """Test nodes per class where the caller does not say.
 

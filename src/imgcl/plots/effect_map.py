@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imgcl.errors import InputError
-from imgcl.plots.style import PAGE, checked, drawing, plain
+from imgcl.plots.style import PAGE, checked, drawing, plain, plain_minor_ticks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,6 +70,7 @@ def effect_map(
             axis.set(title=plain(name), xlabel=labels[0], ylabel=labels[1])
             axis.set_xscale("log" if logarithmic[0] else "linear")
             axis.set_yscale("log" if logarithmic[1] else "linear")
+            plain_minor_ticks(axis)
             axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
         figure.colorbar(dots, ax=list(axes), label="percentage points")
     return figure

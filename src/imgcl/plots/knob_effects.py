@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl.errors import InputError
-from imgcl.plots.style import COLOURS, MARKERS, PAGE, checked, drawing, plain
+from imgcl.plots.style import COLOURS, MARKERS, PAGE, checked, drawing, plain, plain_minor_ticks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,6 +47,7 @@ def knob_effects(
                 axis.errorbar(centres, means, yerr=halves, elinewidth=0.8, label=plain(metric), **style)
             axis.set_xlabel(plain(knob))
             axis.set_xscale("log" if knob in logarithmic else "linear")
+            plain_minor_ticks(axis)
         for axis in axes[len(knobs) :]:
             axis.set_axis_off()
         for axis in axes[::COLUMNS]:

@@ -6,12 +6,14 @@ from imgcl.studies import (
     baselines,
     custom,
     distribution,
+    forms,
     imbalance,
     long_tail,
     main,
     methods,
     per_class,
     sensitivity,
+    starved,
     theory,
     tsne,
     when,
@@ -40,6 +42,8 @@ STUDIES: dict[str, Study] = {
         theory,
         long_tail,
         when,
+        forms,
+        starved,
     )
 }
 

@@ -27,6 +27,7 @@ NEWER_BALANCE: dict[str, Any] = {
     "prototypes": 0.0,
     "augmentation": "uniform",
 }
+NEWER_PROTOCOL: dict[str, Any] = {"measure": "test"}
 
 
 class GraphRef(BaseModel):
@@ -51,6 +52,7 @@ class Protocol(BaseModel):
     seed: int = 0
     probe: str = "batched"
     ceiling: int = Field(1, ge=0)
+    measure: Literal["test", "validation"] = "test"  # validation: one half chooses settings, the other half measures
 
 
 class _Cell(BaseModel):
@@ -110,7 +112,7 @@ class EvaluateCell(_Cell):
     protocol: Protocol = Protocol()
 
     def identity(self) -> dict[str, Any]:
-        protocol = self.protocol.model_dump(mode="json")
+        protocol = _without_defaults(self.protocol.model_dump(mode="json"), NEWER_PROTOCOL)
         if self.pretrain.tied:  # its split came with the pre-training
             protocol = {name: protocol[name] for name in ("classifiers", "probe")}
         return {"pretrain": self.pretrain.key, "protocol": protocol}
@@ -144,6 +146,7 @@ class BaselineCell(_Cell):
 
     def identity(self) -> dict[str, Any]:
         protocol = self.protocol.model_dump(mode="json", exclude={"probe", "ceiling"})
+        protocol = _without_defaults(protocol, NEWER_PROTOCOL)
         return {"graph": self.graph.fingerprint, "baseline": self.baseline, "protocol": protocol}
 
 

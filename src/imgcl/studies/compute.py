@@ -16,7 +16,7 @@ from imgcl.baselines import run_baseline
 from imgcl.errors import InputError, RunError
 from imgcl.evaluate import EvaluationResult, evaluate
 from imgcl.graph import Graph
-from imgcl.imbalance import Split, make_splits, random_splits
+from imgcl.imbalance import Split, make_splits, random_splits, validation_split
 from imgcl.pretrain import pretrain, scoped_graph
 from imgcl.studies.cells import (
     ORDINARY,
@@ -55,7 +55,8 @@ class Embedded:
         """The splits to evaluate on: the run's own, or those of the protocol."""
         if self.split is not None:
             return [self.split]
-        return _draw(self.labels, protocol, number or protocol.splits)
+        drawn = _draw(self.labels, protocol, number or protocol.splits)
+        return drawn if protocol.measure == "test" else [validation_split(split, self.labels) for split in drawn]
 
 
 def compute(
@@ -157,7 +158,8 @@ def _evaluate(cell: EvaluateCell, embedded: Embedded) -> dict[str, Any]:
         splits,
         protocol.seed,
         protocol.probe,
-        ceiling=0 if cell.pretrain.tied else protocol.ceiling,
+        # A ceiling would train on test nodes, which a figure of validation nodes must not have seen.
+        ceiling=0 if cell.pretrain.tied or protocol.measure == "validation" else protocol.ceiling,
         class_names=embedded.class_names,
     )
     return _packed(result, embedded.labels, splits)

@@ -23,6 +23,8 @@ TITLES = {
     "amazon-photo": "Amazon-Photo",
     "wiki-cs": "Wiki-CS",
     "dblp": "DBLP",
+    "cora": "Cora",
+    "citeseer": "CiteSeer",
     "imgcl": "ImGCL",
 }
 CSV_METRICS = ("accuracy", "head", "middle", "tail", "macro_f1", "g_mean", "ece")

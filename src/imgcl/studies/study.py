@@ -18,8 +18,10 @@ class Study:
         spec: the grid.
         report: tables and figures from results.
         points: the grid's points; by default every combination is evaluated.
+        then: points that the results of the first ones decide; they are computed when those are finished.
     """
 
     spec: StudySpec
     report: Callable[[Results], Report]
     points: Callable[[StudySpec, Graphs], list[Point]] = expand
+    then: Callable[[StudySpec, Graphs, Results], list[Point]] | None = None

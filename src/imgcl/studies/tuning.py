@@ -16,7 +16,7 @@ from imgcl.errors import ImgclError, InputError
 from imgcl.estimator import make_config
 from imgcl.evaluate.labels import normalise_rows
 from imgcl.graph import Graph
-from imgcl.imbalance import Split, make_splits
+from imgcl.imbalance import Split, make_splits, validation_split
 from imgcl.methods import resolve_method
 from imgcl.train import Trainer
 from imgcl.train.settings import RunConfig
@@ -158,13 +158,7 @@ def validation_accuracy(Z: NDArray[np.float32], y: NDArray[np.int64], splits: li
     """Mean accuracy on validation nodes; half of them choose the classifier's setting, the other half measure it."""
     from imgcl.evaluate import evaluate
 
-    halves = []
-    for split in splits:
-        first = np.zeros(len(split.val), dtype=bool)
-        for k in np.unique(y[split.val]):
-            mine = np.flatnonzero(y[split.val] == k)
-            first[mine[: max(1, len(mine) // 2)]] = True
-        halves.append(Split(split.train, split.val[first], split.val[~first]))
+    halves = [validation_split(split, y) for split in splits]
     return float(evaluate(Z, y, "natural", CLASSIFIER, halves, ceiling=0)[CLASSIFIER, "accuracy"].mean or 0.0)
 
 
