@@ -15,6 +15,7 @@ from imgcl.studies.forms import CHOOSE, CONFIRM, FORMS, GRAPHS, choice, points, 
 from imgcl.studies.grid import expand
 from imgcl.studies.main import STUDY as MAIN
 from imgcl.studies.running import run_study
+from imgcl.studies.when import answers
 from imgcl.train.forms import check_forms
 
 FEW = {"gbt": {"weighted rows": "selection=weighted"}, "grace": {"other negatives": "negatives=other"}}
@@ -104,6 +105,9 @@ def test_both_stages_in_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     page = (tmp_path / "page" / "forms.md").read_text(encoding="utf-8")
     assert f"Chosen: **{form}**" in page
     assert "Gain of the confirmed forms" in page
+    (tried,) = answers._tried(results)  # as the page of `when` quotes it
+    assert f"*{form}*" in tried
+    assert "3 graphs that it was confirmed on" in tried
     assert "open" not in page
 
 
@@ -127,6 +131,8 @@ def test_few_labels_have_a_page(tmp_path: Path) -> None:
         run_study("starved", expand(spec, graphs), store, command="imgcl study starved")
         results = Results("starved", store.journal("starved"))
         figures, gains = make_report(results).tables
+        (few,) = answers._few_labels(results)
+    assert "of 2 intervals miss 0" in few
     assert len(figures.rows) == 6
     assert [row[:2] for row in gains.rows] == [
         ["exp:100@5%", "uniform"],

@@ -15,6 +15,7 @@ from imgcl.studies.compute import compute
 from imgcl.studies.engines.worker import Worker
 from imgcl.studies.running import run_study
 from imgcl.studies.when import STUDY
+from imgcl.studies.when.answers import answers
 from imgcl.studies.when.design import KNOBS, LEAST_NODES, MOST_NODES, Setting, design
 from imgcl.studies.when.effects import SettingEffect, chance_of, counts, rank_correlations, setting_effects
 from imgcl.studies.when.report import points, report
@@ -178,6 +179,19 @@ def test_a_rule_asks_only_what_a_user_can_know() -> None:
     asked = {condition.knob for answer in find_rule(effects, "tail") for condition in answer.conditions}
     assert "signal" not in asked
     assert str(Condition("tail", above=False, threshold=20.0)) == "nodes of the smallest class at most 20"
+
+
+def test_the_answers_say_what_was_found(finished: Results) -> None:
+    effects = planted(noise=0.01)
+    said = answers(effects, {"tail": find_rule(effects, "tail")}, finished)
+    assert said[0].startswith(
+        "**When to use it.** ImGCL's pre-training raises the recall of the rarest class where homophily"
+    )
+    assert "lowers" in said[0]
+    assert said[1].startswith("**What to expect.** On average over 200 settings: tail +")
+    assert len(said) == 2  # the other studies have not been run
+    (nothing, _) = answers([effect(0, 0.0)], {"tail": []}, finished)
+    assert "no rule held" in nothing
 
 
 def test_real_graphs_stand_on_the_page_when_their_journals_lie_beside() -> None:

@@ -13,6 +13,7 @@ from imgcl.studies.grid import Graphs, Point, StudySpec
 from imgcl.studies.report import Report, Table, titled
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
+from imgcl.studies.when.answers import answers
 from imgcl.studies.when.design import BALANCES, KNOBS, Setting, design
 from imgcl.studies.when.effects import (
     HELPS,
@@ -80,7 +81,8 @@ def report(results: Results) -> Report:
     if real := _real(results, rules["tail"]):
         tables.append(real)
     figures = {"when-map": partial(_map, effects), "when-knobs": partial(_knob_panels, effects)} if effects else {}
-    return Report("When does ImGCL help?", [TEXT, LIMITS], tables, figures, _rows(effects))
+    text = [*answers(effects, rules, results), TEXT, LIMITS]
+    return Report("When does ImGCL help?", text, tables, figures, _rows(effects))
 
 
 def _overall(effects: Sequence[SettingEffect]) -> Table:
