@@ -13,9 +13,9 @@ from imgcl.studies.when.effects import METRICS
 CLASSIFIER = "logit-adjust"
 STUDIES = ("main", "long-tail")
 
-# Of the raw files: homophily, nodes of the smallest class, class-size ratio, exponent of the degrees (Hill's estimate from
-# the largest tenth), slope of log mean degree over log class size; then labels per class (a tenth of the nodes), and
-# width, layers and epochs of the preset ``fast`` of GBT. A test computes them again.
+# Of the raw files: homophily, nodes of the smallest class, class-size ratio, exponent of the degrees (Hill's estimate
+# from the largest tenth), slope of log mean degree over log class size; then labels per class (a tenth of the nodes),
+# and width, layers and epochs of the preset ``fast`` of GBT. A test computes them again.
 GRAPHS: dict[str, dict[str, float]] = {
     "amazon-photo": {
         "homophily": 0.827,
