@@ -203,6 +203,7 @@ def test_points_may_be_tensors_that_need_a_gradient_or_read_only_arrays() -> Non
         (np.zeros(5), {"n_clusters": 2}, r"points have shape \(5,\)"),
         (np.array([["a"], ["b"]]), {"n_clusters": 2}, "they must be numbers"),
         (np.array([[0.0], [np.nan], [1.0]]), {"n_clusters": 2}, "1 of 3 rows to cluster are not finite, first row 1"),
+        (np.array([[0.0], [3e19], [1.0]]), {"n_clusters": 2}, "row 1 to cluster has length 3e"),
     ],
 )
 def test_what_cannot_be_clustered_is_refused(points: np.ndarray, arguments: dict[str, object], message: str) -> None:

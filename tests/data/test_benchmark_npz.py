@@ -90,6 +90,19 @@ def test_byte_names(tmp_path: Path, arrays: dict[str, Any]) -> None:
     assert graph.feature_names == ("x", "y", "z")
 
 
+def test_features_of_text_are_refused_also_where_they_are_made_binary(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    without = {f"attr_{part}": None for part in ("data", "indices", "indptr", "shape")}
+    path = write(tmp_path, arrays, **without, attr_matrix=np.full((4, 2), "high"))
+    with pytest.raises(GraphError):
+        read_benchmark_npz(path, binarise=True)
+
+
+def test_names_with_characters_that_do_not_exist(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    names = np.frombuffer(np.array([0x7FFFFFFF] * 3, dtype=np.uint32).tobytes(), dtype="<U1")
+    with pytest.raises(GraphError, match="attr_names holds characters that do not exist"):
+        read_benchmark_npz(write(tmp_path, arrays, attr_names=names))
+
+
 BAD = {
     "no adjacency": ({"adj_indptr": None}, "array 'adj_indptr' is missing"),
     "no features": (

@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,8 +63,11 @@ def _fuzz(reader: Reader, inputs: int, folder: Path) -> Outcome:
             break
         if code == 0:
             break
-        kept = (folder / "current").rename(folder / f"died-{outcome.tried}")
-        outcome.notes.append(f"{kept.name} ended the process (exit code {code})")
+        if (
+            code != -signal.SIGALRM
+        ):  # the fuzzer's own clock, outside a reader: a reader that hangs ends with its message
+            kept = (folder / "current").rename(folder / f"died-{outcome.tried}")
+            outcome.notes.append(f"{kept.name} ended the process (exit code {code})")
         if outcome.tried >= inputs:
             break
     if (folder / "lost.jsonl").exists():

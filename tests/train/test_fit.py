@@ -51,6 +51,7 @@ def tensor(key: str, other: torch.Tensor) -> Callable[[Checkpoint], object]:
         value("losses", ["low"]),
         value("losses", [float("nan")]),
         value("losses", 3),
+        value("losses", [10**400]),
         value("best", {"epoch": 7, "loss": 0.5}),
         value("best", {"epoch": 0, "loss": "low"}),
         value("method", 3),
@@ -59,6 +60,7 @@ def tensor(key: str, other: torch.Tensor) -> Callable[[Checkpoint], object]:
         tensor("rng/global", torch.zeros(5056, dtype=torch.uint8)),
         tensor("method/another", torch.zeros(2)),
         tensor("optimiser/0/exp_avg", torch.zeros(2)),
+        without("optimiser/0/exp_avg"),
         tensor("optimiser/x/exp_avg", torch.zeros(2)),
         tensor("best_method/another", torch.zeros(2)),
     ],
@@ -86,6 +88,15 @@ def test_a_selection_of_nodes_that_do_not_exist(
 ) -> None:
     checkpoint.tensors[key] = other
     with pytest.raises(InputError, match=message):
+        Trainer(CONFIG, small_graph).restore(checkpoint)
+
+
+@pytest.mark.parametrize("clusters", [0, 191, 2**32, None, 2.5])
+def test_a_selection_with_an_impossible_number_of_clusters(
+    small_graph: Graph, checkpoint: Checkpoint, clusters: Any
+) -> None:
+    checkpoint.values["selector"]["n_clusters"] = clusters
+    with pytest.raises(InputError, match=f"the stored selection has {clusters} clusters, the graph 190 nodes"):
         Trainer(CONFIG, small_graph).restore(checkpoint)
 
 

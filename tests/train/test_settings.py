@@ -17,6 +17,7 @@ def test_overrides_find_their_home():
         ({"epochs": "many"}, "setting epochs = 'many': Input should be a valid integer"),
         ({"edge_drop": 1.5}, "setting edge_drop = 1.5: Input should be less than 1"),
         ({"lr": -1}, "setting lr = -1: Input should be greater than 0"),
+        ({"lr": float("inf")}, "setting lr = inf: Input should be a finite number"),
     ],
 )
 def test_bad_settings_say_which_and_why(overrides, message):

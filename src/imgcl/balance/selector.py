@@ -163,6 +163,8 @@ class BalancedSelector:
         if len(labels) not in (0, n):
             raise InputError(f"cannot resume: the stored selection labels {len(labels)} nodes, the graph has {n}")
         clusters = state["n_clusters"]
+        if not (isinstance(clusters, int) and 1 <= clusters <= n) and (clusters is not None or len(labels)):
+            raise InputError(f"cannot resume: the stored selection has {clusters} clusters, the graph {n} nodes")
         for what, values, end in (("labels", labels, clusters), ("rows", rows, n)):
             inside = values.ndim == 1 and (not len(values) or 0 <= values.min() <= values.max() < end)
             if not inside:

@@ -53,7 +53,7 @@ class BalanceSettings(BaseModel):
         'kmeans'
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     n_clusters: int | Literal["auto"] | None = None
     clusters: str = "constrained"
@@ -75,7 +75,7 @@ class BalanceSettings(BaseModel):
     clusters_per_class: int = Field(default=1, ge=1)
     statistics: Literal["rows", "balanced", "within"] = "rows"
     negatives: Literal["all", "other", "normalised"] = "all"
-    prototypes: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    prototypes: float = Field(default=0.0, ge=0)
     augmentation: Literal["uniform", "tail", "curriculum"] = "uniform"
 
     @field_validator("n_clusters")

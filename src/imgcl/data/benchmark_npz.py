@@ -108,6 +108,9 @@ def _read_features(archive: Archive, rows: int) -> Features:
 
 
 def _binarise(x: Features) -> Features:
+    """Ones for what is above 0; values that are no numbers are left for the graph's own checks to refuse."""
+    if x.dtype.kind not in "biuf":
+        return x
     if isinstance(x, np.ndarray):
         return np.where(x > 0, np.float32(1), x).astype(np.float32)
     matrix = x.copy()
@@ -126,4 +129,7 @@ def _read_names(archive: Archive, array: str, most: int) -> list[str] | None:
     values = archive.read(array, ndim=1)
     if values.dtype.kind == "S":
         return [value.decode("utf-8", errors="replace") for value in values]
-    return [str(value) for value in values]
+    try:
+        return [str(value) for value in values]
+    except (SystemError, ValueError):
+        raise GraphError(f"{archive.path}: {array} holds characters that do not exist") from None

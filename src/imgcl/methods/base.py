@@ -15,7 +15,7 @@ from imgcl.views.diffusion import Diffusion
 class MethodSettings(BaseModel):
     """Base of every method's settings: unknown keys are refused, values are checked, nothing changes later."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 SettingsT = TypeVar("SettingsT", bound=MethodSettings)

@@ -43,7 +43,7 @@ class StudySpec(BaseModel):
         probe: how classifiers are fitted.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     datasets: tuple[str, ...] = Field(min_length=1)

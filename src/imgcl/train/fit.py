@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from imgcl.train.checkpoint import Checkpoint, unpack
+
+LARGEST = sys.float_info.max
+ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps of every parameter
 
 
 def check_fit(checkpoint: Checkpoint, method: torch.nn.Module, optimiser: torch.optim.Optimizer, epochs: int) -> None:
@@ -39,11 +42,15 @@ def check_fit(checkpoint: Checkpoint, method: torch.nn.Module, optimiser: torch.
 
 def _check_optimiser(checkpoint: Checkpoint, optimiser: torch.optim.Optimizer) -> None:
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+    kept: dict[str, set[str]] = {}
     for name, value in unpack("optimiser", checkpoint).items():
         index, _, key = name.partition("/")
         known = index.isdecimal() and int(index) < len(parameters)
         shape = parameters[int(index)].shape if known and key != "step" else torch.Size()
         _check(f"optimiser/{name}"[:100], known and isinstance(value, Tensor) and value.shape == shape)
+        kept.setdefault(index, set()).add(key)
+    for index, keys in kept.items():
+        _check(f"optimiser/{index}", keys == ADAM)
 
 
 def _check_same(part: str, stored: dict[str, Any], mine: dict[str, Any]) -> None:
@@ -55,7 +62,7 @@ def _check_same(part: str, stored: dict[str, Any], mine: dict[str, Any]) -> None
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    return isinstance(value, int | float) and -LARGEST <= value <= LARGEST
 
 
 def _check(part: str, fits: bool) -> None:

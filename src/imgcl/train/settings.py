@@ -19,7 +19,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 class TrainingSettings(BaseModel):
     """Optimiser, schedule and features of a run."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     epochs: int = Field(500, ge=1, description="T, the number of optimiser steps: on the whole graph, or on a batch")
     lr: float = Field(1e-3, gt=0, description="peak learning rate")
@@ -46,7 +46,7 @@ class TrainingSettings(BaseModel):
 class ScopeSettings(BaseModel):
     """How far the imbalance of the labels reaches into the graph that pre-training sees."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     scope: Literal["train", "graph", "inductive"] = Field("train", description="see imgcl.imbalance.scopes")
     imbalance: str = Field("natural", description="law of the classes; read when the scope is not train")
@@ -56,7 +56,7 @@ class ScopeSettings(BaseModel):
 class RunConfig(BaseModel):
     """A pre-training run: method, training, balance and seed."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: str = "gbt"
     method_settings: dict[str, Any] = Field(default_factory=dict)

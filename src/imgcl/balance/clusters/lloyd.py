@@ -10,6 +10,7 @@ from imgcl.balance.clusters.points import Points, dense, each_block
 from imgcl.errors import InputError
 
 Labels = NDArray[np.int64]
+LARGEST_NORM = 1e37  # squared: distances to it and between two of them are single-precision numbers
 MOVED_TOGETHER = 1 << 13  # rows that are copied at once when they change cluster
 
 
@@ -67,5 +68,10 @@ def row_norms(points: Points) -> NDArray[np.float64]:
         raise InputError(
             f"{len(bad)} of {len(norms)} rows to cluster are not finite, first row {bad[0]}: "
             "the encoder has diverged, or data are missing"
+        )
+    if len(norms) and norms.max() > LARGEST_NORM:
+        raise InputError(
+            f"row {norms.argmax()} to cluster has length {norms.max() ** 0.5:.3g}: single precision cannot hold squared "
+            "distances to it; the encoder has diverged, or scale the rows"
         )
     return norms
