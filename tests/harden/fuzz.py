@@ -63,9 +63,8 @@ def _fuzz(reader: Reader, inputs: int, folder: Path) -> Outcome:
             break
         if code == 0:
             break
-        if (
-            code != -signal.SIGALRM
-        ):  # the fuzzer's own clock, outside a reader: a reader that hangs ends with its message
+        # A bare alarm is the fuzzer's own clock, outside a reader: one that hangs ends with a message and another code.
+        if code != -signal.SIGALRM:
             kept = (folder / "current").rename(folder / f"died-{outcome.tried}")
             outcome.notes.append(f"{kept.name} ended the process (exit code {code})")
         if outcome.tried >= inputs:

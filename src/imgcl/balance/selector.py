@@ -165,7 +165,7 @@ class BalancedSelector:
         clusters = state["n_clusters"]
         if not (isinstance(clusters, int) and 1 <= clusters <= n) and (clusters is not None or len(labels)):
             raise InputError(f"cannot resume: the stored selection has {clusters} clusters, the graph {n} nodes")
-        for what, values, end in (("labels", labels, clusters), ("rows", rows, n)):
+        for what, values, end in (("labels", labels, clusters or 0), ("rows", rows, n)):
             inside = values.ndim == 1 and (not len(values) or 0 <= values.min() <= values.max() < end)
             if not inside:
                 raise InputError(f"cannot resume: the {what} of the stored selection are not all 0..{end - 1}")

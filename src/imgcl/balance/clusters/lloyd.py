@@ -71,7 +71,7 @@ def row_norms(points: Points) -> NDArray[np.float64]:
         )
     if len(norms) and norms.max() > LARGEST_NORM:
         raise InputError(
-            f"row {norms.argmax()} to cluster has length {norms.max() ** 0.5:.3g}: single precision cannot hold squared "
-            "distances to it; the encoder has diverged, or scale the rows"
+            f"row {norms.argmax()} to cluster has length {norms.max() ** 0.5:.3g}, too much for squared distances in "
+            "single precision: the encoder has diverged, or scale the rows"
         )
     return norms
