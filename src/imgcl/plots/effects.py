@@ -13,6 +13,8 @@ from imgcl.plots.style import COLOURS, COLUMN, MARKERS, drawing, plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LEGEND_LETTERS = 50  # beside four markers, in the width of a column
+
 
 def effects(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Figure:
     """Differences in percentage points, one row per effect, one mark per metric; an interval that misses 0 is clear.
@@ -54,5 +56,6 @@ def effects(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Figure:
         axis.set_xlabel("percentage points, 95 % interval")
         axis.grid(axis="x")
         handles, labels = axis.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(4, max(1, len(labels))))
+        in_a_row = 4 if sum(map(len, labels)) <= LEGEND_LETTERS else 2
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(in_a_row, max(1, len(labels))))
     return figure
