@@ -55,7 +55,7 @@ def product_norm_activation(
         >>> import numpy as np
         >>> from imgcl.block import Block
         >>> from imgcl.graph import Graph
-        >>> operator = Block.from_graph(Graph.from_edges([[0, 1]], x=np.eye(2))).total
+        >>> operator = Block.from_graph(Graph.from_edges([[0], [1]], x=np.eye(2))).total
         >>> product = Product(operator, torch.tensor([[1.0], [3.0]]))
         >>> product_norm_activation(product, torch.ones(1), torch.zeros(1), torch.tensor([0.5]), 0.0)[0].flatten()
         tensor([ 1.0000, -0.5000])
