@@ -31,10 +31,11 @@ from packaging.utils import (
     parse_wheel_filename,
 )
 from packaging.version import Version
+from pip._internal.models.index import PyPI
 
 ROOT = Path(__file__).parents[1]
 PINS, LOCK = ROOT / "constraints.txt", ROOT / "requirements.lock"
-INDEX = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple")
+INDEX = os.environ.get("PIP_INDEX_URL", PyPI.simple_url)
 PYTHONS = ("cp311", "cp312", "cp313")
 HEAD = """\
 # Every pin of constraints.txt with the hashes of its files; written by scripts/lock.py, not by hand.
