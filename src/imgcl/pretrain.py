@@ -65,20 +65,22 @@ def pretrain(
         trainer = Trainer(
             config, graph if scoped is None else scoped.pretrain, diagnose=diagnose, scratch=run.path, workers=workers
         )
-        if continued:
-            if run.has_checkpoint:
-                restore(trainer, run)
+        # From here on, before anything is written, an interruption waits for the end of an epoch. The first worker
+        # decides when to stop: another one that ended by itself would leave it waiting.
+        with nullcontext() if on_interrupt is None else deferred_interrupts(on_interrupt) as interrupts:
+            if continued:
+                if run.has_checkpoint:
+                    restore(trainer, run)
+                if workers.first:
+                    run.write_inputs(graph, scoped)
+            elif workers.first:
+                Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
             if workers.first:
-                run.write_inputs(graph, scoped)
-        elif workers.first:
-            Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
-        if workers.first:
-            run.train(trainer, on_epoch, on_interrupt)
-            run.finish(trainer.embed(None if scoped is None else scoped.embed))
-        else:
-            # The first worker decides when to stop: another one that ended by itself would leave it waiting.
-            with nullcontext() if on_interrupt is None else deferred_interrupts(on_interrupt):
+                run.train(trainer, on_epoch, interrupts)
+            else:
                 trainer.train()
+        if workers.first:
+            run.finish(trainer.embed(None if scoped is None else scoped.embed))
         workers.wait()
     return run
 

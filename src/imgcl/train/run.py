@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from imgcl.checksums import read_checked_array, read_checked_json, write_checked
 from imgcl.errors import RunError, StoppedError, TrainingError
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, Split
-from imgcl.interrupts import Interrupts, deferred_interrupts
+from imgcl.interrupts import Interrupts
 from imgcl.locks import owned
 from imgcl.train.checkpoint import Checkpoint
 from imgcl.train.content import array_problem, json_problem
@@ -132,35 +132,33 @@ class Run:
         self,
         trainer: Trainer,
         on_epoch: Callable[[EpochReport], None] | None = None,
-        on_interrupt: Callable[[], None] | None = None,
+        interrupts: Interrupts | None = None,
     ) -> None:
         """Train to the end, with checkpoints into this directory.
 
         Args:
             trainer: the training.
             on_epoch: called after every epoch.
-            on_interrupt: called when Ctrl-C or SIGTERM comes; the epoch is finished and a checkpoint written then.
-                ``None``: an interruption is an exception at once, as usual.
+            interrupts: where Ctrl-C and SIGTERM are noted; the epoch is finished and a checkpoint written then.
 
         Raises:
             StoppedError: when an interruption ended training.
             TrainingError: when loss or weights are no longer finite; the last checkpoint stays as it is.
         """
-        with nullcontext(Interrupts()) if on_interrupt is None else deferred_interrupts(on_interrupt) as interrupts:
 
-            def after_epoch(report: EpochReport) -> None:
-                if on_epoch is not None:
-                    on_epoch(report)
-                if interrupts:
-                    self._save(trainer)
-                    message = f"stopped after epoch {report.epoch} of {report.epochs}, with a checkpoint"
-                    raise StoppedError(message, interrupts.exit_code)
+        def after_epoch(report: EpochReport) -> None:
+            if on_epoch is not None:
+                on_epoch(report)
+            if interrupts:
+                self._save(trainer)
+                message = f"stopped after epoch {report.epoch} of {report.epochs}, with a checkpoint"
+                raise StoppedError(message, interrupts.exit_code)
 
-            try:
-                trainer.train(after_epoch, self._save)
-            except TrainingError as error:
-                where = f"stopped in epoch {trainer.epoch + 1} of {trainer.config.training.epochs}"
-                raise TrainingError(f"{error}; {where}, {self._last_good()}") from None
+        try:
+            trainer.train(after_epoch, self._save)
+        except TrainingError as error:
+            where = f"stopped in epoch {trainer.epoch + 1} of {trainer.config.training.epochs}"
+            raise TrainingError(f"{error}; {where}, {self._last_good()}") from None
 
     def finish(self, embedding: NDArray[np.float32]) -> None:
         """Store the embedding: the run is complete."""
@@ -200,8 +198,7 @@ class Run:
             _ = self.facts, self.config, self.history, self.embedding, self.node_names, self.split
             if (self.path / "labels.npy").exists():
                 _ = self.labels
-            if self.has_checkpoint:
-                self.checkpoint()
+            self.checkpoint()
         except RunError:
             return False
         return True
