@@ -25,8 +25,8 @@ from methods import GRAPH, ours, run_ours
 
 PARTS = {
     "dense products": ("aten::mm", "aten::addmm", "aten::addmm_"),
-    "sparse products with norm and activation": ("_ProductNormActivation", "_ProductNormActivationBackward"),
-    "standardisation in the loss": ("_NormActivation", "_NormActivationBackward"),
+    "sparse products": ("_Product", "_ProductBackward"),
+    "norm and activation": ("_NormActivation", "_NormActivationBackward"),
     "optimiser": (
         "Optimizer.step#AdamW.step",
         "aten::_fused_adamw_",

@@ -7,8 +7,7 @@ from torch import Tensor, nn
 
 from imgcl.encoders.base import Activation, Norm, make_activation, make_norm
 from imgcl.fused.bias_activation import bias_activation
-from imgcl.fused.norm_activation import norm_activation, product_norm_activation
-from imgcl.sparse import Product
+from imgcl.fused.norm_activation import norm_activation
 
 
 class Finish(nn.Module):
@@ -38,47 +37,31 @@ class Finish(nn.Module):
         self.activation = make_activation(activation)
         self.norm_first = norm_first
 
-    def forward(self, hidden: Tensor | Product) -> Tensor:
+    def forward(self, hidden: Tensor) -> Tensor:
         """Finish the rows."""
-        rows = hidden.source if isinstance(hidden, Product) else hidden
-        slope = _slope(self.activation) if rows.device.type == "cpu" else None
-        if slope is not None and isinstance(self.norm, nn.BatchNorm1d) and self._batch_moments(hidden):
-            return self._fused(hidden, self.norm, slope.to(rows.dtype))
-        rows = made(hidden)
+        slope = _slope(self.activation) if hidden.device.type == "cpu" else None
         if slope is not None and isinstance(self.norm, nn.Identity):
-            return bias_activation(rows, self.bias, slope.to(rows.dtype))
-        rows = rows + self.bias
+            return bias_activation(hidden, self.bias, slope.to(hidden.dtype))
+        if slope is not None and isinstance(self.norm, nn.BatchNorm1d) and self._batch_moments(hidden):
+            return self._fused(hidden, self.norm, slope.to(hidden.dtype))
+        hidden = hidden + self.bias
         if self.norm_first:
-            return self.activation(self.norm(rows))  # type: ignore[no-any-return]
-        return self.norm(self.activation(rows))  # type: ignore[no-any-return]
+            return self.activation(self.norm(hidden))  # type: ignore[no-any-return]
+        return self.norm(self.activation(hidden))  # type: ignore[no-any-return]
 
-    def _batch_moments(self, hidden: Tensor | Product) -> bool:
+    def _batch_moments(self, hidden: Tensor) -> bool:
         """Whether a batch norm comes first and uses the moments of these rows."""
-        return self.norm_first and self.training and n_rows(hidden) > 1
+        return self.norm_first and self.training and len(hidden) > 1
 
-    def _fused(self, hidden: Tensor | Product, norm: nn.BatchNorm1d, slope: Tensor) -> Tensor:
-        settings, n = (norm.weight, norm.bias, slope, norm.eps), n_rows(hidden)
-        if isinstance(hidden, Product):
-            out, mean, variance = product_norm_activation(hidden, *settings)
-        else:
-            out, mean, variance = norm_activation(hidden, *settings)
+    def _fused(self, hidden: Tensor, norm: nn.BatchNorm1d, slope: Tensor) -> Tensor:
+        out, mean, variance = norm_activation(hidden, norm.weight, norm.bias, slope, norm.eps)
         with torch.no_grad():
             # The batch's own mean removes the bias, so it only shows in the running mean.
-            unbiased = variance * (n / (n - 1))
+            unbiased = variance * (len(hidden) / (len(hidden) - 1))
             norm.running_mean.lerp_(mean + self.bias, norm.momentum)  # type: ignore[union-attr, arg-type]
             norm.running_var.lerp_(unbiased, norm.momentum)  # type: ignore[union-attr, arg-type]
             norm.num_batches_tracked.add_(1)  # type: ignore[union-attr]
         return out
-
-
-def made(hidden: Tensor | Product) -> Tensor:
-    """The rows themselves."""
-    return hidden.make() if isinstance(hidden, Product) else hidden
-
-
-def n_rows(hidden: Tensor | Product) -> int:
-    """How many rows there are, made or not."""
-    return hidden.operator.matrix.n_rows if isinstance(hidden, Product) else len(hidden)
 
 
 def _slope(activation: nn.Module) -> Tensor | None:

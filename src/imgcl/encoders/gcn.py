@@ -10,7 +10,6 @@ from torch import Tensor
 from imgcl.block import Block
 from imgcl.encoders.base import glorot
 from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, fans, masked, multiply, select
-from imgcl.sparse import Product
 
 
 class GCN(LayeredEncoder):
@@ -47,10 +46,8 @@ class GCNLayer(Convolution):
     def input_weight(self) -> Tensor:
         return self.weight
 
-    def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor | Product:
-        return Product(select(block.normalised, rows), projected)
+    def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor:
+        return select(block.normalised, rows) @ projected
 
-    def forward(
-        self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None
-    ) -> Tensor | Product:
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
         return multiply(select(block.normalised, rows), hidden, masked(self.weight, column_mask))

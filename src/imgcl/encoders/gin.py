@@ -11,9 +11,7 @@ from torch import Tensor, nn
 
 from imgcl.block import Block
 from imgcl.encoders.base import glorot
-from imgcl.encoders.finish import made
 from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, masked, multiply, select
-from imgcl.sparse import Product
 
 
 class GIN(LayeredEncoder):
@@ -68,12 +66,10 @@ class GINLayer(Convolution):
             return self._mlp(select(replace(block.total, loop=1 + self.eps), rows) @ projected)
         return self._mlp(select(block.total, rows) @ projected + (1 + self.eps) * at_rows(projected, rows))
 
-    def forward(
-        self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None
-    ) -> Tensor | Product:
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
         if isinstance(self.eps, float):
             operator = select(replace(block.total, loop=1 + self.eps), rows)
-            return self._mlp(made(multiply(operator, hidden, masked(self.weight, column_mask))))
+            return self._mlp(multiply(operator, hidden, masked(self.weight, column_mask)))
         return super().forward(block, hidden, rows, column_mask)
 
     def _mlp(self, summed: Tensor) -> Tensor:

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from imgcl.block import Block, project
 from imgcl.encoders.base import Activation, Encoder, Norm
-from imgcl.encoders.finish import Finish, made
+from imgcl.encoders.finish import Finish
 from imgcl.errors import InputError
-from imgcl.sparse import Operator, Product
+from imgcl.sparse import Operator
 
 
 class LayerSettings(TypedDict, total=False):
@@ -44,13 +44,11 @@ class Convolution(nn.Module):
         """What the input is multiplied by, (fan in, any width)."""
         raise NotImplementedError
 
-    def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor | Product:
-        """The layer's output rows (all, or the given ones) from ``input @ input_weight``, made or not yet."""
+    def propagate(self, block: Block, projected: Tensor, rows: Tensor | None) -> Tensor:
+        """The layer's output rows (all, or the given ones) from ``input @ input_weight``."""
         raise NotImplementedError
 
-    def forward(
-        self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None
-    ) -> Tensor | Product:
+    def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
         """The output rows from the input, whose columns are multiplied by the mask."""
         return self.propagate(block, hidden @ masked(self.input_weight, column_mask), rows)
 
@@ -126,8 +124,8 @@ class LayeredEncoder(Encoder):
                 out = layer(piece, hidden, wanted, block.column_mask)
             else:
                 out = layer(piece, hidden, wanted)
-                if self.residual and layer.out_features == hidden.shape[1]:
-                    out = made(out) + at_rows(hidden, wanted)
+                if self.residual and out.shape[1] == hidden.shape[1]:
+                    out = out + at_rows(hidden, wanted)
             hidden = finish(out)
             outputs.append(hidden if index == last else at_rows(hidden, rows))
             if index < last:
@@ -174,9 +172,9 @@ def masked(weight: Tensor, column_mask: Tensor | None) -> Tensor:
     return weight if column_mask is None else column_mask.unsqueeze(1) * weight
 
 
-def multiply(operator: Operator, hidden: Tensor, weight: Tensor) -> Tensor | Product:
+def multiply(operator: Operator, hidden: Tensor, weight: Tensor) -> Tensor:
     """``S H W`` as S (H W) or (S H) W, whichever multiplies less: with few selected rows the second."""
     wide, narrow = weight.shape
     late = operator.cost(wide) + operator.matrix.n_rows * wide * narrow
     early = operator.cost(narrow) + len(hidden) * wide * narrow
-    return (operator @ hidden) @ weight if late < early else Product(operator, hidden @ weight)
+    return (operator @ hidden) @ weight if late < early else operator @ (hidden @ weight)

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from imgcl.block import Block
 from imgcl.encoders.base import glorot
-from imgcl.encoders.finish import made
 from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, masked, multiply, select
 
 
@@ -53,4 +52,4 @@ class SAGELayer(Convolution):
 
     def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
         neighbours, own = masked(self.neighbour_weight, column_mask), masked(self.own_weight, column_mask)
-        return made(multiply(select(block.mean, rows), hidden, neighbours)) + at_rows(hidden, rows) @ own
+        return multiply(select(block.mean, rows), hidden, neighbours) + at_rows(hidden, rows) @ own

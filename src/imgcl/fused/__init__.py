@@ -2,7 +2,7 @@
 
 from imgcl.fused.bias_activation import PReLU, bias_activation
 from imgcl.fused.cosine import mean_cosine
-from imgcl.fused.norm_activation import norm_activation, product_norm_activation
+from imgcl.fused.norm_activation import norm_activation
 from imgcl.fused.perceptron import perceptron
 
-__all__ = ["PReLU", "bias_activation", "mean_cosine", "norm_activation", "perceptron", "product_norm_activation"]
+__all__ = ["PReLU", "bias_activation", "mean_cosine", "norm_activation", "perceptron"]

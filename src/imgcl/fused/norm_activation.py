@@ -5,7 +5,6 @@ Its backward recomputes what torch would store, and touches the rows twice inste
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imgcl.sparse.operator import Operator, Product, product_with_sums, transposed_product
 from imgcl.sparse.threads import threaded, threads_for
 
 CHUNK = 256  # rows summed in single precision before they join the total; the same for any number of threads
@@ -46,96 +44,32 @@ def norm_activation(
     return _NormActivation.apply(hidden, gain, shift, slope, eps)  # type: ignore[no-any-return]
 
 
-def product_norm_activation(
-    product: Product, gain: Tensor, shift: Tensor, slope: Tensor, eps: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    """:func:`norm_activation` of a sparse product; the moments are summed while its rows are made.
-
-    Example:
-        >>> import numpy as np
-        >>> from imgcl.block import Block
-        >>> from imgcl.graph import Graph
-        >>> operator = Block.from_graph(Graph.from_edges([[0], [1]], x=np.eye(2))).total
-        >>> product = Product(operator, torch.tensor([[1.0], [3.0]]))
-        >>> product_norm_activation(product, torch.ones(1), torch.zeros(1), torch.tensor([0.5]), 0.0)[0].flatten()
-        tensor([ 1.0000, -0.5000])
-    """
-    return _ProductNormActivation.apply(product.source, gain, shift, slope, eps, product.operator)  # type: ignore[no-any-return]
-
-
 class _NormActivation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float) -> Any:
         hidden = hidden.contiguous()
-        sums = _chunk_sums(hidden.numpy(), threads_for(hidden.numel()))
-        return _finish(ctx, hidden, sums, gain, shift, slope, eps, torch.empty_like(hidden))
+        rows, parts = hidden.numpy(), threads_for(hidden.numel())
+        mean, variance = _moments(rows, *_chunk_sums(rows, parts))
+        inverse = 1 / np.sqrt(variance + rows.dtype.type(eps))
+        out = torch.empty_like(hidden)
+        _forward(rows, mean, inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item(), out.numpy(), parts)
+        ctx.save_for_backward(hidden, gain, shift, slope)
+        ctx.mean, ctx.inverse = mean, inverse
+        moments = torch.from_numpy(mean), torch.from_numpy(variance)
+        ctx.mark_non_differentiable(*moments)
+        return out, *moments
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor, *_: Any) -> Any:
-        return *_gradients(ctx, gradient), None
-
-
-class _ProductNormActivation(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any, source: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float, operator: Operator
-    ) -> Any:
-        hidden, *sums = product_with_sums(Product(operator, source), CHUNK)
-        ctx.operator = operator
-        # Nobody else has these rows: without a backward they are overwritten.
-        out = torch.empty_like(hidden) if any(ctx.needs_input_grad) else hidden
-        return _finish(ctx, hidden, sums, gain, shift, slope, eps, out)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: Tensor, *_: Any) -> Any:
-        d_hidden, *others = _gradients(ctx, gradient)
-        d_source = transposed_product(ctx.operator, d_hidden) if ctx.needs_input_grad[0] else None
-        return d_source, *others, None, None
-
-
-def _finish(
-    ctx: Any,
-    hidden: Tensor,
-    sums: Sequence[NDArray[Any]],
-    gain: Tensor,
-    shift: Tensor,
-    slope: Tensor,
-    eps: float,
-    out: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Norm and activation into ``out``, and the moments; ``ctx`` keeps what the backward needs."""
-    rows = hidden.numpy()
-    mean, variance = _moments(rows, *sums)
-    inverse = 1 / np.sqrt(variance + rows.dtype.type(eps))
-    ctx.save_for_backward(hidden, gain, shift, slope)
-    ctx.mean, ctx.inverse = mean, inverse
-    _forward(
-        rows,
-        mean,
-        inverse,
-        gain.detach().numpy(),
-        shift.detach().numpy(),
-        slope.item(),
-        out.numpy(),
-        threads_for(hidden.numel()),
-    )
-    moments = torch.from_numpy(mean), torch.from_numpy(variance)
-    ctx.mark_non_differentiable(*moments)
-    return out, *moments
-
-
-def _gradients(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Of the rows, gain, shift and slope."""
-    hidden, gain, shift, slope = ctx.saved_tensors
-    rows, g, parts = hidden.numpy(), gradient.contiguous().numpy(), threads_for(hidden.numel())
-    constants = (ctx.mean, ctx.inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item())
-    # Chunks are added up here, not in the kernel, whose parallel form would add in another order.
-    d_gain, d_shift, slopes = _backward_sums(rows, g, *constants, parts).sum(axis=0).astype(rows.dtype)
-    out = torch.empty_like(hidden)
-    _backward(rows, g, *constants, d_gain, d_shift, out.numpy(), parts)
-    return out, torch.from_numpy(d_gain), torch.from_numpy(d_shift), slope.new_tensor([slopes.sum()])
+        hidden, gain, shift, slope = ctx.saved_tensors
+        rows, g, parts = hidden.numpy(), gradient.contiguous().numpy(), threads_for(hidden.numel())
+        constants = (ctx.mean, ctx.inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item())
+        # Chunks are added up here, not in the kernel, whose parallel form would add in another order.
+        d_gain, d_shift, slopes = _backward_sums(rows, g, *constants, parts).sum(axis=0).astype(rows.dtype)
+        out = torch.empty_like(hidden)
+        _backward(rows, g, *constants, d_gain, d_shift, out.numpy(), parts)
+        return out, torch.from_numpy(d_gain), torch.from_numpy(d_shift), slope.new_tensor([slopes.sum()]), None
 
 
 def _moments(rows: NDArray[Any], firsts: NDArray[Any], seconds: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

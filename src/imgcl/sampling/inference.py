@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imgcl.encoders.finish import made
 from imgcl.encoders.layered import Convolution, LayeredEncoder
 from imgcl.errors import InputError
 from imgcl.files import reserve
@@ -75,7 +74,7 @@ def encode_by_rows(
                 piece, inputs = _piece(graph, degree, rows, layer, projected, diffusion, device)
                 result = (layer if raw and index == 0 else layer.propagate)(piece, inputs, piece.rows)
                 if hidden is not None and hidden.shape[1] == width:
-                    result = made(result) + _tensor(hidden[rows], device)
+                    result = result + _tensor(hidden[rows], device)
                 result = finish(result)
                 if last or encoder.jumping == "cat":
                     out[rows, column : column + width] = result.cpu().numpy()

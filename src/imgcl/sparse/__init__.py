@@ -3,6 +3,6 @@
 from imgcl.sparse.csr import CSR
 from imgcl.sparse.features import DenseFeatures, Features, SparseFeatures, features_of
 from imgcl.sparse.locality import locality_order
-from imgcl.sparse.operator import Operator, Product
+from imgcl.sparse.operator import Operator
 
-__all__ = ["CSR", "DenseFeatures", "Features", "Operator", "Product", "SparseFeatures", "features_of", "locality_order"]
+__all__ = ["CSR", "DenseFeatures", "Features", "Operator", "SparseFeatures", "features_of", "locality_order"]

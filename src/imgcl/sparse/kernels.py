@@ -72,78 +72,6 @@ def _add4(
         out[k] += va * a[k] + vb * b[k] + vc * c[k] + vd * d[k]
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
-def _product_row(
-    row: int,
-    target: NDArray[Any],
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    weights: NDArray[Any],
-    left: NDArray[Any],
-    right: NDArray[Any],
-    loop: Any,
-    self_index: NDArray[Any],
-    source: NDArray[Any],
-    source_stride: int,
-    values: NDArray[Any],
-) -> None:
-    """One row of :func:`product`; ``values`` is room for four numbers."""
-    width, one = len(target), target.dtype.type(1)
-    weighted, scaled = len(weights) > 0, len(right) > 0
-    own = self_index[row] if loop != 0 else -1
-    if own >= 0:
-        factor = loop * (right[own] if scaled else one)
-        begin = own * source_stride
-        mine = source[begin : begin + width]
-        for k in range(width):
-            target[k] = factor * mine[k]
-    else:
-        for k in range(width):
-            target[k] = 0
-    entry, stop = indptr[row], indptr[row + 1]
-    # Four source rows at a time: the loads of one hide the latency of the others.
-    while entry + 4 <= stop:
-        for t in range(4):
-            value = one
-            if weighted:
-                value *= weights[entry + t]
-            if scaled:
-                value *= right[indices[entry + t]]
-            values[t] = value
-        s0 = np.int64(indices[entry]) * source_stride
-        s1 = np.int64(indices[entry + 1]) * source_stride
-        s2 = np.int64(indices[entry + 2]) * source_stride
-        s3 = np.int64(indices[entry + 3]) * source_stride
-        _add4(
-            target,
-            source[s0 : s0 + width],
-            source[s1 : s1 + width],
-            source[s2 : s2 + width],
-            source[s3 : s3 + width],
-            values[0],
-            values[1],
-            values[2],
-            values[3],
-        )
-        entry += 4
-    while entry < stop:
-        column = np.int64(indices[entry])
-        value = one
-        if weighted:
-            value *= weights[entry]
-        if scaled:
-            value *= right[column]
-        begin = column * source_stride
-        other = source[begin : begin + width]
-        for k in range(width):
-            target[k] += value * other[k]
-        entry += 1
-    if len(left) > 0:
-        factor = left[row]
-        for k in range(width):
-            target[k] *= factor
-
-
 @threaded(fastmath=True)
 def product(
     indptr: NDArray[Any],
@@ -167,63 +95,63 @@ def product(
     ``self_index[r]`` is the column of output row r that is its own node, or -1; it is read when loop is not 0.
     """
     bounds = balanced_bounds(indptr, parts)
+    weighted, scaled = len(weights) > 0, len(right) > 0
     for part in prange(parts):
         values = np.empty(4, dtype=out.dtype)
         for row in range(bounds[part], bounds[part + 1]):
             target = out[row * out_stride : row * out_stride + width]
-            _product_row(
-                row, target, indptr, indices, weights, left, right, loop, self_index, source, source_stride, values
-            )
-
-
-@threaded(fastmath={"contract", "nsz", "nnan", "ninf", "arcp"})
-def product_with_sums(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    weights: NDArray[Any],
-    left: NDArray[Any],
-    right: NDArray[Any],
-    loop: Any,
-    self_index: NDArray[Any],
-    source: NDArray[Any],
-    source_stride: int,
-    out: NDArray[Any],
-    chunk_rows: int,
-    parts: int,
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """:func:`product` into a matrix, and for every chunk of its rows the sums and the sums of squares of its columns.
-
-    They are taken around the first row (a pivot inside the data), while a row is still in the cache.
-    """
-    n, width = out.shape
-    chunks = (n + chunk_rows - 1) // chunk_rows
-    bounds = balanced_bounds(indptr, parts)
-    pivot = np.empty(width, dtype=out.dtype)
-    room = np.empty(4, dtype=out.dtype)
-    _product_row(0, pivot, indptr, indices, weights, left, right, loop, self_index, source, source_stride, room)
-    firsts = np.zeros((chunks, width), dtype=np.float64)
-    seconds = np.zeros((chunks, width), dtype=np.float64)
-    for part in prange(parts):
-        values = np.empty(4, dtype=out.dtype)
-        first, second = np.zeros(width, dtype=out.dtype), np.zeros(width, dtype=out.dtype)
-        # Whole chunks, so that their sums are the same for any number of threads.
-        begin = (bounds[part] + chunk_rows - 1) // chunk_rows
-        end = (bounds[part + 1] + chunk_rows - 1) // chunk_rows
-        for chunk in range(begin, end):
-            first[:] = 0
-            second[:] = 0
-            for row in range(chunk * chunk_rows, min(n, (chunk + 1) * chunk_rows)):
-                target = out[row]
-                _product_row(
-                    row, target, indptr, indices, weights, left, right, loop, self_index, source, source_stride, values
-                )
+            own = self_index[row] if loop != 0 else -1
+            if own >= 0:
+                factor = loop * (right[own] if scaled else out.dtype.type(1))
+                begin = own * source_stride
+                mine = source[begin : begin + width]
                 for k in range(width):
-                    shifted = target[k] - pivot[k]
-                    first[k] += shifted
-                    second[k] += shifted * shifted
-            firsts[chunk] = first
-            seconds[chunk] = second
-    return firsts, seconds
+                    target[k] = factor * mine[k]
+            else:
+                for k in range(width):
+                    target[k] = 0
+            entry, stop = indptr[row], indptr[row + 1]
+            # Four source rows at a time: the loads of one hide the latency of the others.
+            while entry + 4 <= stop:
+                for t in range(4):
+                    value = out.dtype.type(1)
+                    if weighted:
+                        value *= weights[entry + t]
+                    if scaled:
+                        value *= right[indices[entry + t]]
+                    values[t] = value
+                s0 = np.int64(indices[entry]) * source_stride
+                s1 = np.int64(indices[entry + 1]) * source_stride
+                s2 = np.int64(indices[entry + 2]) * source_stride
+                s3 = np.int64(indices[entry + 3]) * source_stride
+                _add4(
+                    target,
+                    source[s0 : s0 + width],
+                    source[s1 : s1 + width],
+                    source[s2 : s2 + width],
+                    source[s3 : s3 + width],
+                    values[0],
+                    values[1],
+                    values[2],
+                    values[3],
+                )
+                entry += 4
+            while entry < stop:
+                column = np.int64(indices[entry])
+                value = out.dtype.type(1)
+                if weighted:
+                    value *= weights[entry]
+                if scaled:
+                    value *= right[column]
+                begin = column * source_stride
+                other = source[begin : begin + width]
+                for k in range(width):
+                    target[k] += value * other[k]
+                entry += 1
+            if len(left) > 0:
+                factor = left[row]
+                for k in range(width):
+                    target[k] *= factor
 
 
 @threaded()

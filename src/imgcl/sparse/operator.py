@@ -65,18 +65,6 @@ class Operator:
         return float(self.matrix.n_entries + self.matrix.n_rows) * width
 
 
-@dataclass(frozen=True, eq=False)
-class Product:
-    """``operator @ source``, not made yet: what follows may be made on the way."""
-
-    operator: Operator
-    source: Tensor
-
-    def make(self) -> Tensor:
-        """The rows."""
-        return self.operator @ self.source
-
-
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, source: Tensor, operator: Operator) -> Tensor:
@@ -95,12 +83,15 @@ class _Product(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, None]:
         if not ctx.needs_input_grad[0]:
             return None, None
-        return transposed_product(ctx.operator, gradient), None
-
-
-def transposed_product(operator: Operator, rows: Tensor) -> Tensor:
-    """The transposed operator times the rows."""
-    return _product(operator.transposed, rows, operator.right, operator.left, operator.loop, own_row(operator))
+        operator = ctx.operator
+        return _product(
+            operator.transposed,
+            gradient,
+            operator.right,
+            operator.left,
+            operator.loop,
+            own_row(operator),
+        ), None
 
 
 def own_column(operator: Operator) -> Tensor:
@@ -132,12 +123,23 @@ def _product(
 def _product_numba(
     matrix: CSR, source: Tensor, left: Tensor | None, right: Tensor | None, loop: float, own: Tensor
 ) -> Tensor:
-    dtype, width = source.dtype, source.shape[1]
-    flat, stride = _flat(source)
+    dtype = source.dtype
+    if source.stride(1) != 1 or source.stride(0) < source.shape[1]:
+        source = source.contiguous()
+    width, stride = source.shape[1], max(source.stride(0), 1)
+    # The rows as one flat buffer: a column block of a wider matrix is read in place.
+    length = (source.shape[0] - 1) * stride + width if source.shape[0] else 0
+    flat = source.as_strided((length,), (1,))
     out = torch.empty((matrix.n_rows, width), dtype=dtype)
     kernels.product(
-        *_arrays(matrix, dtype, left, right, loop, own),
-        flat,
+        matrix.indptr.numpy(),
+        matrix.indices.numpy(),
+        values_of(matrix.weights, dtype),
+        values_of(left, dtype),
+        values_of(right, dtype),
+        out.numpy().dtype.type(loop),
+        own.numpy(),
+        flat.detach().numpy(),
         stride,
         out.view(-1).numpy(),
         width,
@@ -145,54 +147,6 @@ def _product_numba(
         threads_for((matrix.n_entries + matrix.n_rows) * width),
     )
     return out
-
-
-def product_with_sums(product: Product, chunk: int) -> tuple[Tensor, np.ndarray, np.ndarray]:
-    """The rows of a product on the CPU, without gradient, and sums and sums of squares of their columns.
-
-    Args:
-        product: with at least one row.
-        chunk: rows that are summed together.
-
-    Returns:
-        The rows; sums of the columns around the first row, and of their squares, a line for every chunk.
-    """
-    operator, source = product.operator, product.source.detach()
-    matrix, dtype, width = operator.matrix, source.dtype, source.shape[1]
-    out = torch.empty((matrix.n_rows, width), dtype=dtype)
-    firsts, seconds = kernels.product_with_sums(
-        *_arrays(matrix, dtype, operator.left, operator.right, operator.loop, own_column(operator)),
-        *_flat(source),
-        out.numpy(),
-        chunk,
-        threads_for((matrix.n_entries + matrix.n_rows) * width),
-    )
-    return out, firsts, seconds
-
-
-def _flat(source: Tensor) -> tuple[np.ndarray, int]:
-    """The rows as one flat buffer, and how far apart they are: a column block of a wider matrix is read in place."""
-    if source.stride(1) != 1 or source.stride(0) < source.shape[1]:
-        source = source.contiguous()
-    stride = max(source.stride(0), 1)
-    length = (source.shape[0] - 1) * stride + source.shape[1] if source.shape[0] else 0
-    return source.detach().as_strided((length,), (1,)).numpy(), stride
-
-
-def _arrays(
-    matrix: CSR, dtype: torch.dtype, left: Tensor | None, right: Tensor | None, loop: float, own: Tensor
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.generic, np.ndarray]:
-    """The operator as the kernels take it."""
-    number = np.float64 if dtype == torch.float64 else np.float32
-    return (
-        matrix.indptr.numpy(),
-        matrix.indices.numpy(),
-        values_of(matrix.weights, dtype),
-        values_of(left, dtype),
-        values_of(right, dtype),
-        number(loop),
-        own.numpy(),
-    )
 
 
 def _product_torch(
