@@ -1,7 +1,7 @@
 """Numbers too small for the normal format count as zero while training runs.
 
-Saturated activations and vanishing gradients make many of them, and a processor takes a hundred times as long for
-each: InfoGraph's epochs on Amazon-Photo became five times as slow from the thirtieth on.
+Saturated activations and vanishing gradients make many of them, and a processor takes far longer for each: InfoGraph's
+epochs became slower and slower as its loss came near its end.
 """
 
 from __future__ import annotations
