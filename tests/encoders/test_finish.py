@@ -71,6 +71,24 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monk
     assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
 
 
+@pytest.mark.parametrize("width", [1, 6, 40])
+def test_in_place_gives_the_same_bits(width: int) -> None:
+    hidden, gain, shift = torch.randn(300, width), torch.randn(width), torch.randn(width)
+    expected = norm_activation(hidden, gain, shift, torch.tensor([0.2]), 1e-5)
+    found = norm_activation(hidden, gain, shift, torch.tensor([0.2]), 1e-5, in_place=True)
+    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+    assert found[0].data_ptr() == hidden.data_ptr()
+
+
+def test_only_rows_without_a_gradient_are_overwritten() -> None:
+    finish, hidden = Finish(3, "batch", "prelu"), torch.randn(8, 3)
+    before = hidden.clone()
+    out = finish(hidden)
+    assert torch.equal(hidden, before)
+    with torch.no_grad():
+        assert torch.equal(finish(hidden), out)
+
+
 def test_one_row_in_training_is_an_error_of_torch() -> None:
     with pytest.raises(ValueError, match="more than 1 value per channel"):
         Finish(3, "batch", "prelu")(torch.randn(1, 3))

@@ -55,10 +55,18 @@ def test_the_embedding_is_the_online_encoder_s(method: BGRL, block: Block) -> No
     assert torch.equal(method.embed(block), before)
 
 
-def test_loss_is_the_sum_of_both_directions(method: BGRL, block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loss_is_the_sum_of_both_directions(block: Block) -> None:
     """Views without randomness and a predictor that is the identity: 2 - 2 cos(online, target)."""
-    method = BGRL(6, BGRLSettings(dim=4, edge_drop_1=0, edge_drop_2=0, feature_mask_1=0, feature_mask_2=0, norm="none"))
-    monkeypatch.setattr(method, "predictor", torch.nn.Identity())
+    settings = BGRLSettings(
+        dim=4, predictor=8, edge_drop_1=0, edge_drop_2=0, feature_mask_1=0, feature_mask_2=0, norm="none"
+    )
+    method = BGRL(6, settings)
+    with torch.no_grad():
+        for weights in method.predictor.parameters():
+            weights.zero_()
+        method.predictor.activation.weight.fill_(1)
+        torch.nn.init.eye_(method.predictor.first.weight)
+        torch.nn.init.eye_(method.predictor.last.weight)
     online, target = method.encoder([block])[0], method.target([block])[0]
     cosine = torch.nn.functional.cosine_similarity(online, target).mean().item()
     loss = method.loss(block, None, torch.Generator()).item()

@@ -59,3 +59,13 @@ def test_a_frozen_weight_beside(given):
     assert not any(product.requires_grad for product in others)
     mine, theirs = (sum(p.square().sum() for p in products) for products in (trained, expected[: len(given)]))
     torch.testing.assert_close(*(torch.autograd.grad(total, weight)[0] for total in (mine, theirs)))
+
+
+@pytest.mark.parametrize("used", [0, 1])
+def test_a_product_that_is_not_used_adds_nothing_to_the_gradient(used):
+    x = torch.arange(10.0).reshape(5, 2).T.contiguous().T
+    weight = torch.ones(2, 1, requires_grad=True)
+    given = [torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])]
+    found = masked_products(x, weight, given, torch.ones(2, 1))
+    (gradient,) = torch.autograd.grad(found[used].sum(), weight)
+    assert gradient.flatten().tolist() == [[20.0, 0.0], [0.0, 25.0]][used]

@@ -38,7 +38,7 @@ class Finish(nn.Module):
         self.norm_first = norm_first
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """Finish the rows."""
+        """Finish the rows; without gradient (the target of BGRL) they may be overwritten."""
         slope = _slope(self.activation) if hidden.device.type == "cpu" else None
         if slope is not None and isinstance(self.norm, nn.Identity):
             return bias_activation(hidden, self.bias, slope.to(hidden.dtype))
@@ -54,7 +54,8 @@ class Finish(nn.Module):
         return self.norm_first and self.training and len(hidden) > 1
 
     def _fused(self, hidden: Tensor, norm: nn.BatchNorm1d, slope: Tensor) -> Tensor:
-        out, mean, variance = norm_activation(hidden, norm.weight, norm.bias, slope, norm.eps)
+        in_place = not torch.is_grad_enabled()
+        out, mean, variance = norm_activation(hidden, norm.weight, norm.bias, slope, norm.eps, in_place)
         with torch.no_grad():
             # The batch's own mean removes the bias, so it only shows in the running mean.
             unbiased = variance * (len(hidden) / (len(hidden) - 1))

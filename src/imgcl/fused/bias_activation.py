@@ -13,6 +13,7 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from imgcl.compiled import njit
 from imgcl.fused.norm_activation import CHUNK, FAST
 from imgcl.sparse.threads import threaded, threads_for
 
@@ -78,13 +79,33 @@ def activate(rows: NDArray[Any], bias: NDArray[Any], slope: float, out: NDArray[
                 out[row, k] = value if value > 0 else below * value
 
 
+@njit(cache=True, nogil=True, fastmath=FAST, inline="always")
+def _row_gradient(
+    row: NDArray[Any],
+    gradient: NDArray[Any],
+    bias: NDArray[Any],
+    below: Any,
+    out: NDArray[Any],
+    d_bias: NDArray[Any],
+    d_slope: NDArray[Any],
+) -> None:
+    one, zero = row.dtype.type(1), row.dtype.type(0)
+    for k in range(len(row)):
+        value = row[k] + bias[k]
+        g = gradient[k]
+        d_slope[k] += zero if value > 0 else g * value
+        g *= one if value > 0 else below
+        d_bias[k] += g
+        out[k] = g
+
+
 @threaded(fastmath=FAST)
 def activation_gradient(
     rows: NDArray[Any], gradient: NDArray[Any], bias: NDArray[Any], slope: float, out: NDArray[Any], parts: int
 ) -> NDArray[Any]:
-    """Gradient of the rows into ``out``, which may be that of the result; sums of those of bias and slope by chunks."""
+    """Gradient of the rows into ``out``, or in place if that has no rows; sums of those of bias and slope by chunks."""
     n, width = rows.shape
-    below, one, zero = rows.dtype.type(slope), rows.dtype.type(1), rows.dtype.type(0)
+    below, in_place = rows.dtype.type(slope), len(out) == 0
     chunks = (n + CHUNK - 1) // CHUNK
     sums = np.zeros((chunks, 2, width), dtype=np.float64)
     for part in prange(parts):
@@ -93,13 +114,11 @@ def activation_gradient(
             d_bias[:] = 0
             d_slope[:] = 0
             for row in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
-                for k in range(width):
-                    value = rows[row, k] + bias[k]
-                    g = gradient[row, k]
-                    d_slope[k] += zero if value > 0 else g * value
-                    g *= one if value > 0 else below
-                    d_bias[k] += g
-                    out[row, k] = g
+                # Two calls: told apart only at run time, one array under two names would not be vectorised.
+                if in_place:
+                    _row_gradient(rows[row], gradient[row], bias, below, gradient[row], d_bias, d_slope)
+                else:
+                    _row_gradient(rows[row], gradient[row], bias, below, out[row], d_bias, d_slope)
             sums[chunk, 0] = d_bias
             sums[chunk, 1] = d_slope
     return sums

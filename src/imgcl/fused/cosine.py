@@ -39,24 +39,25 @@ class _MeanCosine(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, z: Tensor) -> Tensor:
         q, z = q.contiguous(), z.contiguous()
-        cosines, lengths = torch.empty(len(q), dtype=q.dtype), torch.empty(len(q), 2, dtype=q.dtype)
-        _cosines(q.numpy(), z.numpy(), cosines.numpy(), lengths.numpy(), threads_for(q.numel()))
-        ctx.save_for_backward(q, z, cosines, lengths)
-        return cosines.mean()
+        found, lengths = torch.empty(len(q), dtype=q.dtype), torch.empty(len(q), 2, dtype=q.dtype)
+        cosines(q.numpy(), z.numpy(), found.numpy(), lengths.numpy(), threads_for(q.numel()))
+        ctx.save_for_backward(q, z, found, lengths)
+        return found.mean()
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        q, z, cosines, lengths = ctx.saved_tensors
+        q, z, found, lengths = ctx.saved_tensors
         out = torch.empty_like(q)
         scale = gradient.item() / len(q)
-        arrays = (each.numpy() for each in (q, z, cosines, lengths, out))
-        _gradients(*arrays, scale, threads_for(q.numel()))
+        arrays = (each.numpy() for each in (q, z, found, lengths, out))
+        cosine_gradients(*arrays, scale, threads_for(q.numel()))
         return out, None
 
 
 @threaded(fastmath=FAST, error_model="numpy")
-def _cosines(q: NDArray[Any], z: NDArray[Any], cosines: NDArray[Any], lengths: NDArray[Any], parts: int) -> None:
+def cosines(q: NDArray[Any], z: NDArray[Any], found: NDArray[Any], lengths: NDArray[Any], parts: int) -> None:
+    """Cosine of every pair of rows into ``found``, and the rows' lengths."""
     n, width = q.shape
     whole = width - width % LANES
     for part in prange(parts):
@@ -84,25 +85,26 @@ def _cosines(q: NDArray[Any], z: NDArray[Any], cosines: NDArray[Any], lengths: N
                 product += qz[lane]
             lengths[row, 0] = max(np.sqrt(length), q.dtype.type(SMALLEST))
             lengths[row, 1] = max(np.sqrt(other), q.dtype.type(SMALLEST))
-            cosines[row] = product / (lengths[row, 0] * lengths[row, 1])
+            found[row] = product / (lengths[row, 0] * lengths[row, 1])
 
 
 @threaded(fastmath=FAST, error_model="numpy")
-def _gradients(
+def cosine_gradients(
     q: NDArray[Any],
     z: NDArray[Any],
-    cosines: NDArray[Any],
+    found: NDArray[Any],
     lengths: NDArray[Any],
     out: NDArray[Any],
     scale: float,
     parts: int,
 ) -> None:
+    """Gradient of ``scale`` times the sum of the cosines by ``q``, into ``out``."""
     n, width = q.shape
     for part in prange(parts):
         for row in range(n * part // parts, n * (part + 1) // parts):
             length = lengths[row, 0]
             towards = q.dtype.type(scale / (length * lengths[row, 1]))
             # The length of a row that is shorter than the smallest counts as a constant.
-            own = q.dtype.type(scale * cosines[row] / (length * length)) if length > SMALLEST else q.dtype.type(0)
+            own = q.dtype.type(scale * found[row] / (length * length)) if length > SMALLEST else q.dtype.type(0)
             for k in range(width):
                 out[row, k] = towards * z[row, k] - own * q[row, k]

@@ -13,6 +13,7 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imgcl.compiled import njit
 from imgcl.sparse.threads import threaded, threads_for
 
 CHUNK = 256  # rows summed in single precision before they join the total; the same for any number of threads
@@ -21,7 +22,7 @@ FAST = {"contract", "nsz", "nnan", "ninf", "arcp"}
 
 
 def norm_activation(
-    hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float
+    hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float, in_place: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Batch norm of the columns, then ``slope * v`` where v is not above 0.
 
@@ -31,6 +32,7 @@ def norm_activation(
         shift: of the norm, one per column.
         slope: one number: that of a PReLU; 0 makes a ReLU, 1 no activation at all.
         eps: added to the variances.
+        in_place: the rows may be written over ``hidden``; they have no gradient then.
 
     Returns:
         The rows, and mean and biased variance of the columns of ``hidden``.
@@ -41,6 +43,10 @@ def norm_activation(
         >>> rows.flatten().tolist(), mean.item(), variance.item()
         ([-0.5, 1.0], 2.0, 1.0)
     """
+    if in_place:
+        hidden = hidden.detach().contiguous()
+        mean, variance, _ = _normalise(hidden, gain, shift, slope, eps, hidden[:0])
+        return hidden, torch.from_numpy(mean), torch.from_numpy(variance)
     return _NormActivation.apply(hidden, gain, shift, slope, eps)  # type: ignore[no-any-return]
 
 
@@ -48,11 +54,8 @@ class _NormActivation(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float) -> Any:
         hidden = hidden.contiguous()
-        rows, parts = hidden.numpy(), threads_for(hidden.numel())
-        mean, variance = _moments(rows, *_chunk_sums(rows, parts))
-        inverse = 1 / np.sqrt(variance + rows.dtype.type(eps))
         out = torch.empty_like(hidden)
-        _forward(rows, mean, inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item(), out.numpy(), parts)
+        mean, variance, inverse = _normalise(hidden, gain, shift, slope, eps, out)
         ctx.save_for_backward(hidden, gain, shift, slope)
         ctx.mean, ctx.inverse = mean, inverse
         moments = torch.from_numpy(mean), torch.from_numpy(variance)
@@ -70,6 +73,17 @@ class _NormActivation(torch.autograd.Function):
         out = torch.empty_like(hidden)
         _backward(rows, g, *constants, d_gain, d_shift, out.numpy(), parts)
         return out, torch.from_numpy(d_gain), torch.from_numpy(d_shift), slope.new_tensor([slopes.sum()]), None
+
+
+def _normalise(
+    hidden: Tensor, gain: Tensor, shift: Tensor, slope: Tensor, eps: float, out: Tensor
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Write the rows into ``out``, or over ``hidden`` if that has none; mean, variance and 1 / deviation."""
+    rows, parts = hidden.numpy(), threads_for(hidden.numel())
+    mean, variance = _moments(rows, *_chunk_sums(rows, parts))
+    inverse = 1 / np.sqrt(variance + rows.dtype.type(eps))
+    _forward(rows, mean, inverse, gain.detach().numpy(), shift.detach().numpy(), slope.item(), out.numpy(), parts)
+    return mean, variance, inverse
 
 
 def _moments(rows: NDArray[Any], firsts: NDArray[Any], seconds: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -102,6 +116,21 @@ def _chunk_sums(rows: NDArray[Any], parts: int) -> tuple[NDArray[Any], NDArray[A
     return firsts, seconds
 
 
+@njit(cache=True, nogil=True, fastmath=FAST, inline="always")
+def _row_forward(
+    row: NDArray[Any],
+    mean: NDArray[Any],
+    inverse: NDArray[Any],
+    gain: NDArray[Any],
+    shift: NDArray[Any],
+    below: Any,
+    out: NDArray[Any],
+) -> None:
+    for k in range(len(row)):
+        value = (row[k] - mean[k]) * inverse[k] * gain[k] + shift[k]
+        out[k] = value if value > 0 else below * value
+
+
 @threaded(fastmath=FAST)
 def _forward(
     rows: NDArray[Any],
@@ -113,13 +142,15 @@ def _forward(
     out: NDArray[Any],
     parts: int,
 ) -> None:
-    n, width = rows.shape
-    below = rows.dtype.type(slope)
+    n = len(rows)
+    below, in_place = rows.dtype.type(slope), len(out) == 0
     for part in prange(parts):
         for row in range(n * part // parts, n * (part + 1) // parts):
-            for k in range(width):
-                value = (rows[row, k] - mean[k]) * inverse[k] * gain[k] + shift[k]
-                out[row, k] = value if value > 0 else below * value
+            # Two calls: told apart only at run time, one array under two names would not be vectorised.
+            if in_place:
+                _row_forward(rows[row], mean, inverse, gain, shift, below, rows[row])
+            else:
+                _row_forward(rows[row], mean, inverse, gain, shift, below, out[row])
 
 
 @threaded(fastmath=FAST)

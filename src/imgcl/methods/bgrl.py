@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from imgcl.block import Block
 from imgcl.encoders.layered import encode_beside
-from imgcl.fused import PReLU, perceptron
+from imgcl.fused import PReLU, prediction_cosine
 from imgcl.losses import bootstrap_cosine
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 
@@ -39,8 +39,8 @@ class BGRL(TwoViews[BGRLSettings]):
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         online, (z1, z2) = encode_beside(self.encoder, self.target, self.draw(block, generator), rows)
-        q1, q2 = (self.predictor(each) for each in online)
-        return bootstrap_cosine(q1, z2) + bootstrap_cosine(q2, z1)
+        h1, h2 = online
+        return self.predictor.loss(h1, z2) + self.predictor.loss(h2, z1)
 
     def after_step(self, progress: float) -> None:
         """Move the target towards the online network, once per step and by one factor for all its tensors."""
@@ -51,7 +51,7 @@ class BGRL(TwoViews[BGRLSettings]):
 
 
 class Predictor(nn.Module):
-    """Linear-PReLU-Linear; bias and activation of the hidden rows are one operation.
+    """Linear-PReLU-Linear, and how far its predictions are from their targets.
 
     Args:
         width: of the rows.
@@ -64,7 +64,11 @@ class Predictor(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Predict from the rows."""
-        if rows.device.type != "cpu":
-            return self.last(self.activation(self.first(rows)))  # type: ignore[no-any-return]
+        return self.last(self.activation(self.first(rows)))  # type: ignore[no-any-return]
+
+    def loss(self, rows: Tensor, target: Tensor) -> Tensor:
+        """Mean of ``1 - cos`` of the predictions and the target's rows."""
+        if rows.device.type != "cpu" or not len(rows):
+            return bootstrap_cosine(self(rows), target)
         first, last = self.first, self.last
-        return perceptron(rows, first.weight, first.bias, self.activation.weight, last.weight, last.bias)
+        return prediction_cosine(rows, target, first.weight, first.bias, self.activation.weight, last.weight, last.bias)

@@ -87,6 +87,7 @@ class _MaskedProducts(torch.autograd.Function):
         products = _multiply(shared, own, weight, plan)
         if frozen is None:
             return tuple(products)
+        ctx.set_materialize_grads(False)  # no zeros for products that have no gradient
         # Not as one wider product: the sparse products that follow read rows without a gap faster.
         without_gradient = _multiply(shared, own, frozen, plan)
         ctx.mark_non_differentiable(*without_gradient)
@@ -94,19 +95,24 @@ class _MaskedProducts(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         shared, *own = ctx.saved_tensors
-        plan, gradients = ctx.plan, gradients[: len(own)]
-        total = gradients[0] + gradients[1]
-        for gradient in gradients[2:]:
+        plan, present = ctx.plan, _present(gradients[: len(own)], shared, ctx.shape)
+        total = present[0] + present[1]
+        for gradient in present[2:]:
             total = total + gradient
         together = shared.T @ total
         result = together if plan.shared is None else together.new_zeros(ctx.shape)
         if plan.shared is not None:
             result[plan.shared] = together
-        for part, gradient, columns in zip(own, gradients, plan.own, strict=True):
+        for part, gradient, columns in zip(own, present, plan.own, strict=True):
             result.index_add_(0, columns, part.T @ gradient, alpha=plan.sign)
         return result, None, None, None
+
+
+def _present(gradients: Sequence[Tensor | None], x: Tensor, shape: torch.Size) -> list[Tensor]:
+    """Zeros where a product was not used."""
+    return [x.new_zeros(len(x), shape[1]) if each is None else each for each in gradients]
 
 
 def _multiply(shared: Tensor, own: Sequence[Tensor], weight: Tensor, plan: _Plan) -> list[Tensor]:
