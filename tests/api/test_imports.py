@@ -76,11 +76,13 @@ def test_help_loads_nothing_heavy(arguments):
     assert json.loads(python(HELP.format(arguments=arguments) + LOADED)) == []
 
 
-def test_idle_threads_of_torch_and_numba_do_not_spin_unless_the_user_says_so():
-    show = "import imgcl, os; print(os.environ['OMP_WAIT_POLICY'])"
-    bare = f"import os; os.environ.pop('OMP_WAIT_POLICY', None); {show}"
-    assert python(bare) == "PASSIVE"
-    assert python(show, OMP_WAIT_POLICY="ACTIVE") == "ACTIVE"
+def test_idle_threads_of_torch_and_numba_spin_for_a_moment_only_unless_the_user_says_otherwise():
+    names = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"
+    forget = f"import os; [os.environ.pop(name, None) for name in {names}]; "
+    show = f"import imgcl; print([os.environ.get(name) for name in {names}])"
+    assert python(forget + show) == "['PASSIVE', '3000']"
+    assert python(f"{forget}os.environ['OMP_WAIT_POLICY'] = 'ACTIVE'; {show}") == "['ACTIVE', None]"
+    assert python(f"{forget}os.environ['GOMP_SPINCOUNT'] = '7'; {show}") == "['PASSIVE', '7']"
 
 
 def test_an_unknown_name_is_an_attribute_error():
