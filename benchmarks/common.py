@@ -46,10 +46,10 @@ def peak_mb(function: Callable[..., Any], *args: Any) -> float:
 
 def _measured(queue: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     function(*args)
-    queue.put(_high_water_mb())
+    queue.put(high_water_mb())
 
 
-def _high_water_mb() -> float:
+def high_water_mb() -> float:
     """Peak of this process alone: Linux carries the parent's ru_maxrss into a child, but not its VmHWM."""
     status = Path("/proc/self/status")
     if status.exists():
