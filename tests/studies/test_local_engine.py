@@ -1,5 +1,6 @@
 """The local engine with real worker processes."""
 
+import logging
 import os
 import signal
 import threading
@@ -10,6 +11,7 @@ import pytest
 
 from imgcl.studies import Results, Store, run_study
 from imgcl.studies.engines.base import Settings
+from imgcl.studies.engines.worker import Once
 from imgcl.studies.grid import expand
 
 
@@ -49,3 +51,15 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(tiny_spec, digits, tmp_p
 )
 def test_threads_fill_the_cores_and_no_more(settings, cores, sizes):
     assert settings.sizes(cores) == sizes
+
+
+def test_a_worker_says_the_same_thing_once(caplog):
+    logger = logging.getLogger("imgcl.imbalance")
+    once = Once()
+    logger.addFilter(once)
+    try:
+        for law in ("exp:100", "exp:100", "exp:10"):
+            logger.warning("imbalance %s: class 8 got 3 of 5", law)
+    finally:
+        logger.removeFilter(once)
+    assert [record.getMessage()[:17] for record in caplog.records] == ["imbalance exp:100", "imbalance exp:10:"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
@@ -28,6 +29,7 @@ def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
     _end_with_parent()
     torch.set_num_threads(threads)
+    logging.getLogger("imgcl.imbalance").addFilter(Once())  # every cell of a graph would say the same
     worker = Worker(Store(root), data_dir)
     while True:
         try:
@@ -41,6 +43,21 @@ def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> No
         except OSError as error:
             answer = error
         pipe.send(answer)
+
+
+class Once(logging.Filter):
+    """Lets a message pass the first time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the message is new."""
+        message = record.getMessage()
+        new = message not in self._passed
+        self._passed.add(message)
+        return new
 
 
 class Worker:
