@@ -18,6 +18,8 @@ import pytest
 
 COUNTS = (1, 2, 4)
 METHODS = ("gbt", "grace", "bgrl", "dgi", "mvgrl", "infograph")
+# The loss standardises the columns, so the gradient of the last bias is rounding alone, which Adam makes a step of.
+ANY_OFFSET = ("gbt",)
 ANY_COUNT = (
     "splits",
     "edges kept",
@@ -104,10 +106,13 @@ def test_any_number_of_threads_gives_the_same_bits(what: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
-def test_another_number_of_threads_changes_little(method: str) -> None:
-    first, *others = (np.array(on(threads)["corners"][method]) for threads in COUNTS)
+def test_another_number_of_threads_changes_the_last_digits_only(method: str) -> None:
+    corners = [np.array(on(threads)["corners"][method]) for threads in COUNTS]
+    if method in ANY_OFFSET:
+        corners = [corner - corner[0] for corner in corners]
+    first, *others = corners
     for other in others:
-        np.testing.assert_allclose(other, first, rtol=0.01, atol=0.01)
+        np.testing.assert_allclose(other, first, rtol=1e-3, atol=1e-4)
 
 
 if __name__ == "__main__":
