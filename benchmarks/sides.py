@@ -45,14 +45,21 @@ def in_turn(sides: dict[str, tuple[Any, ...]], repeats: int, warm_up: int = 1) -
     for run in range(warm_up + repeats):
         for name, pipe in pipes.items():
             pipe.send(True)
-            seconds = pipe.recv()  # an EOFError here: the side failed, its process says why
+            seconds = _answer(pipe, name)
             if run >= warm_up:
                 measured[name].runs.append(seconds)
     for name, pipe in pipes.items():
         pipe.send(False)
-        measured[name].peak_mb = pipe.recv()
+        measured[name].peak_mb = _answer(pipe, name)
         processes[name].join()
     return measured
+
+
+def _answer(pipe: Any, name: str) -> float:
+    try:
+        return float(pipe.recv())
+    except (EOFError, ConnectionError):
+        raise SystemExit(f"the side {name!r} failed: see above") from None
 
 
 def _serve(pipe: Any, make: Make, arguments: list[Any]) -> None:
