@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from imgcl._version import __version__
 
 # torch and numba each keep a pool of OpenMP threads. By default an idle thread spins for milliseconds and takes the
-# core that others wait for: with two trainings on a machine an epoch then takes ten times as long. A thread that sleeps
-# at once wakes late, which costs a tenth of an epoch. So it spins, but for microseconds. Read by the pools when the
-# first of them is loaded.
+# core that others wait for, which two trainings on a machine feel; one that sleeps at once wakes late. So it spins, but
+# for microseconds (benchmarks/waiting.py measures the three). Read by the pools when the first of them is loaded.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")

@@ -26,10 +26,11 @@ def test_finish_without_norm_equals_torch(activation: Activation, rows: int) -> 
         assert torch.allclose(a, b, atol=1e-4)
 
 
-def test_gradients_of_all_three_arguments() -> None:
+@pytest.mark.parametrize("below", [0.25, 1.0])
+def test_gradients_of_all_three_arguments(below: float) -> None:
     hidden = torch.randn(9, 3, dtype=torch.float64, requires_grad=True)
     bias = torch.randn(3, dtype=torch.float64, requires_grad=True)
-    slope = torch.tensor([0.25], dtype=torch.float64, requires_grad=True)
+    slope = torch.tensor([below], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(bias_activation, (hidden, bias, slope))
 
 
@@ -43,11 +44,20 @@ def test_prelu_equals_torchs_with_its_slope_and_its_gradient() -> None:
     assert torch.allclose(module(rows[0]), functional.prelu(rows[0], torch.tensor([0.1])))  # one row: torch's own
 
 
-def test_serial_and_parallel_forms_agree_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bias_alone_hands_its_gradient_on_without_a_copy() -> None:
+    hidden, bias = torch.randn(600, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
+    gradient = torch.full((600, 3), 0.5)
+    passed, summed = torch.autograd.grad(bias_activation(hidden, bias, torch.ones(1)), [hidden, bias], gradient)
+    assert passed.data_ptr() == gradient.data_ptr()
+    assert summed.tolist() == [300.0] * 3
+
+
+@pytest.mark.parametrize("below", [1 / 3, 1.0])
+def test_serial_and_parallel_forms_agree_bit_for_bit(below: float, monkeypatch: pytest.MonkeyPatch) -> None:
     hidden, bias, slope = (
         torch.randn(1000, 6, requires_grad=True),
         torch.randn(6, requires_grad=True),
-        torch.ones(1) / 3,
+        torch.tensor([below]),
     )
     gradient, results = torch.randn(1000, 6), []
     threads = torch.get_num_threads()

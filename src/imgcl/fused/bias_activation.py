@@ -57,9 +57,12 @@ class _BiasActivation(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Any:
         hidden, bias, slope = ctx.saved_tensors
-        out = torch.empty_like(hidden)
-        rows, parts = hidden.numpy(), threads_for(hidden.numel())
+        parts = threads_for(hidden.numel())
         # Chunks are added up here, not in the kernel, whose parallel form would add in another order.
+        if slope.item() == 1 and not ctx.needs_input_grad[2]:  # a bias alone
+            total = _column_sums(gradient.contiguous().numpy(), parts).sum(axis=0)
+            return gradient, torch.from_numpy(total).to(hidden.dtype), None
+        rows, out = hidden.numpy(), torch.empty_like(hidden)
         sums = activation_gradient(
             rows, gradient.contiguous().numpy(), bias.detach().numpy(), slope.item(), out.numpy(), parts
         )
@@ -77,6 +80,23 @@ def activate(rows: NDArray[Any], bias: NDArray[Any], slope: float, out: NDArray[
             for k in range(width):
                 value = rows[row, k] + bias[k]
                 out[row, k] = value if value > 0 else below * value
+
+
+@threaded(fastmath=FAST)
+def _column_sums(rows: NDArray[Any], parts: int) -> NDArray[Any]:
+    """Sums of every chunk's columns."""
+    n, width = rows.shape
+    chunks = (n + CHUNK - 1) // CHUNK
+    sums = np.zeros((chunks, width), dtype=np.float64)
+    for part in prange(parts):
+        total = np.zeros(width, dtype=rows.dtype)
+        for chunk in range(chunks * part // parts, chunks * (part + 1) // parts):
+            total[:] = 0
+            for row in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
+                for k in range(width):
+                    total[k] += rows[row, k]
+            sums[chunk] = total
+    return sums
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, inline="always")

@@ -31,7 +31,7 @@ def _mix(value: np.uint64) -> np.uint64:
 @njit(cache=True, nogil=True, inline="always")
 def edge_uniform(i: int, j: int, seed: np.uint64) -> float:
     """A uniform number in [0, 1) for the undirected edge {i, j}: the same from both ends."""
-    low, high = (i, j) if i < j else (j, i)
+    low, high = min(i, j), max(i, j)
     hashed = _mix(_mix(np.uint64(low) + seed * _GOLDEN) + np.uint64(high) * _GOLDEN)
     return float(hashed >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
@@ -166,11 +166,15 @@ def keep_edges(
     per_entry = len(drop) > 1
     for part in prange(parts):
         for row in range(bounds[part], bounds[part + 1]):
+            entries = slice(indptr[row], indptr[row + 1])
+            neighbours, flags = indices[entries], kept[entries]
+            probabilities = drop[entries] if per_entry else drop
             count = 0
-            for entry in range(indptr[row], indptr[row + 1]):
-                probability = drop[entry] if per_entry else drop[0]
-                kept[entry] = edge_uniform(row, indices[entry], seed) >= probability
-                count += kept[entry]
+            for place in range(len(neighbours)):
+                probability = probabilities[place] if per_entry else probabilities[0]
+                keep = edge_uniform(row, neighbours[place], seed) >= probability
+                flags[place] = keep
+                count += keep
             kept_indptr[row + 1] = count
     for row in range(n):
         kept_indptr[row + 1] += kept_indptr[row]
