@@ -92,9 +92,12 @@ def test_a_lock_file_that_was_replaced_while_waiting_is_locked_anew(tmp_path, mo
 def test_a_file_system_without_locks_is_used_without(tmp_path, monkeypatch):
     import fcntl
 
-    def refuse(*_):
+    refused = []
+
+    def refuse(*arguments):
+        refused.append(arguments)
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     with locked(tmp_path / "a"), owned(tmp_path / "b", "it"):
-        pass
+        assert len(refused) == 2
