@@ -5,6 +5,7 @@
 Every combination of the listed values is trained without ImGCL on top of the preset, and scored by the mean accuracy of
 the classifiers ``plain`` and ``reweight``: C chosen on one half of each split's validation nodes, accuracy on the other
 half. One JSON line per combination is appended to --journal; a combination that is there is not computed again.
+The first lines of the published journal are older and have the accuracy of ``reweight`` alone.
 """
 
 from __future__ import annotations

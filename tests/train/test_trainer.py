@@ -75,18 +75,28 @@ def test_resume_continues_bit_for_bit(small_graph, tmp_path, stop_at):
 
 
 def test_patience_stops_and_goes_back_to_the_best_epoch(small_graph):
-    trainer = Trainer(config(training={"epochs": 200, "lr": 0.05, "patience": 3, "schedule": "constant"}), small_graph)
+    training = {"epochs": 200, "lr": 0.05, "patience": 3, "schedule": "constant"}
+    trainer = Trainer(config(training=training, balance=None), small_graph)
     trainer.train()
     assert trainer.epoch < 200
     best = int(np.argmin(trainer.losses))
     assert trainer.epoch - 1 - best == 3
 
 
-@pytest.mark.parametrize(("balance", "epochs"), [(None, 11), (BalanceSettings(), 40)])
-def test_patience_begins_anew_when_the_selection_changes(small_graph, monkeypatch, balance, epochs):
-    trainer = Trainer(config(training={"epochs": 40, "patience": 10}, balance=balance), small_graph)
+@pytest.mark.parametrize(
+    ("balance", "patience", "epochs"),
+    [
+        (None, 10, 11),
+        (BalanceSettings(), 10, 40),
+        (BalanceSettings(), 3, 39),
+        (BalanceSettings(relabel_every=7), 3, 39),
+        (BalanceSettings(labellings=2), 3, 24),
+    ],
+)
+def test_patience_counts_from_the_last_labelling(small_graph, monkeypatch, balance, patience, epochs):
+    trainer = Trainer(config(training={"epochs": 40, "patience": patience}, balance=balance), small_graph)
     weight = next(trainer.method.parameters())
-    # A loss that only rises: a labelling every 5 epochs keeps a patience of 10 from running out.
+    # A loss that only rises.
     monkeypatch.setattr(trainer.method, "loss", lambda *_: weight.sum() * 0 + float(trainer.epoch))
     trainer.train()
     assert trainer.epoch == epochs

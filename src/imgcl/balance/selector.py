@@ -27,8 +27,8 @@ class BalancedSelector:
     """Says at every epoch which rows of the embeddings to contrast.
 
     Every B epochs it clusters the current embeddings into pseudo-classes and draws a fraction of the nodes: at first as
-    the classes are, at the end the same number from each, and inside a class central nodes more often. The same seed
-    and the same embeddings give the same rows; there is no hidden random state.
+    the classes are, towards the end nearly the same number from each, and inside a class central nodes more often. The
+    same seed and the same embeddings give the same rows; there is no hidden random state.
 
     Args:
         graph: a Graph, an ``edge_index``, a torch_geometric Data or a scipy matrix.

@@ -24,16 +24,16 @@ class BalanceSettings(BaseModel):
             from the data.
         clusters: where pseudo-labels come from: ``constrained``, ``kmeans``, ``communities``, ``gmm``, ``given``.
         stage: ``multi``: cluster the embeddings again and again; ``one``: cluster the raw features once.
-        min_cluster_fraction: least size of a constrained cluster, as a fraction of N/K.
-        max_cluster_fraction: greatest size of a constrained cluster, as a multiple of N/K; ``None``: no limit.
+        min_cluster_fraction: (ours) least size of a constrained cluster, as a fraction of N/K.
+        max_cluster_fraction: (ours) greatest size of a constrained cluster, as a multiple of N/K; ``None``: no limit.
         centrality: name of the centrality of Eq. 5, ``none`` for all nodes alike.
-        damping: damping factor of PageRank and Katz.
+        damping: (0.85 is ours) damping factor of PageRank and Katz.
         alpha: schedule of alpha in Eq. 3: ``linear``, ``cosine``, ``step``, ``constant``, or with its number
             ``name:number``.
         sampler: class probabilities: ``pb`` (Eq. 3) or ``power`` (Eq. 2 with ``q``).
         q: exponent of Eq. 2.
-        normalise: normalisation of Eq. 5: ``class`` balances, ``global`` is the literal reading.
-        floor: cut-off p_tau of Eq. 5: ``median`` (relative) or an absolute number.
+        normalise: normalisation of Eq. 5: ``class`` (ours) balances, ``global`` is the literal reading.
+        floor: cut-off p_tau of Eq. 5: ``median`` (ours, relative) or an absolute number.
         selection: ``systematic`` (fixed size), ``poisson`` (independent), ``replacement``; ``weighted`` (ours): all
             rows, each with a weight in proportion to its probability.
         fraction: l, the fraction of nodes selected.

@@ -97,7 +97,7 @@ def node2vec(
     """node2vec (Grover and Leskovec 2016): skip-gram on walks with return parameter p and in-out parameter q.
 
     The defaults are those of torch_geometric's example (walks of 20 nodes, context 10, one negative, p = q = 1); five
-    passes over the walks are ours.
+    passes over the walks, and word2vec's learning rate and shrinking window, are ours.
 
     Args:
         graph: the graph; features are not used.

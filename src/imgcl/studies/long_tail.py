@@ -25,8 +25,9 @@ CLASSIFIERS = ("plain", "reweight", "logit-adjust")
 METRICS = ("accuracy", "tail")
 TEXT = (
     "The graph that pre-training sees has no validation and test nodes and follows exp:100 itself; the frozen encoder "
-    "then embeds the whole graph. Selection: none (all rows), uniform (a random tenth), ImGCL, and balanced by the "
-    "true labels. Percent, mean ± standard deviation over splits x seeds; every split has its own pre-training."
+    "then embeds the whole graph. Selection: none (all rows; GRACE's preset: a random quarter in each step), uniform "
+    "(a random tenth), ImGCL, and balanced by the true labels. Percent, mean ± standard deviation over splits x seeds; "
+    "every split has its own pre-training."
 )
 
 

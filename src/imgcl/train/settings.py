@@ -27,7 +27,11 @@ class TrainingSettings(BaseModel):
     optimiser: Literal["adamw", "adam"] = "adamw"
     schedule: Literal["cosine", "constant"] = Field("cosine", description="after the warm-up")
     warm_up: int | float = Field(0.1, ge=0, description="epochs (1 and above) or share of the epochs (below 1)")
-    patience: int | None = Field(None, ge=1, description="epochs without a lower loss until training stops")
+    patience: int | None = Field(
+        None,
+        ge=1,
+        description="epochs without a lower loss until training stops; with ImGCL they count from the last labelling",
+    )
     normalise: Literal["none", "row", "column"] = Field("none", description="normalisation of the features")
     checkpoint_every: int = Field(50, ge=1, description="epochs between two checkpoints of a run directory")
     batch_size: Annotated[int, Field(ge=0)] | Literal["auto"] = Field(

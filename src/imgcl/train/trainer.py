@@ -124,9 +124,15 @@ class Trainer:
         training = self.config.training
         if self.epoch >= training.epochs:
             return True
-        if training.patience is None or self.best is None:
+        if training.patience is None or self.best is None or self._labels_to_come:
             return False
         return self.epoch - 1 - self.best[1] >= training.patience
+
+    @property
+    def _labels_to_come(self) -> bool:
+        """Whether another labelling is due: rows are balanced step by step, so patience must not end it half way."""
+        balance, epochs = self.config.balance, self.config.training.epochs
+        return balance is not None and balance.period(self.epoch - 1, epochs)[0] < balance.period(epochs - 1, epochs)[0]
 
     def step(self) -> EpochReport:
         """One epoch: views, loss on the selected rows, one optimiser step."""
