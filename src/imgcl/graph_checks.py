@@ -28,6 +28,7 @@ class Cleaning:
     self_loops: int = 0
     duplicates: int = 0
     one_directional: int = 0
+    dropped: int = 0
 
     def __str__(self) -> str:
         parts = [
@@ -36,6 +37,7 @@ class Cleaning:
                 (self.self_loops, "self-loops removed"),
                 (self.duplicates, "duplicate edges merged"),
                 (self.one_directional, "one-directional edges mirrored"),
+                (self.dropped, "one-directional edges dropped"),
             )
             if count
         ]

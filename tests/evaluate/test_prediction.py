@@ -67,6 +67,8 @@ def test_labels_file(tmp_path: Path) -> None:
     assert read_labels(file) == {"n1": "tea", "n,2": "salt", "n3": ""}
     file.write_text("0,tea\n1,salt\n", encoding="utf-8")
     assert read_labels(file) == {"0": "tea", "1": "salt"}
+    file.write_text("id,kind\n0,tea\n1,-1\n2,NA\n3,nan\n", encoding="utf-8")
+    assert read_labels(file) == {"0": "tea", "1": "", "2": "", "3": ""}
     file.write_text("0\n", encoding="utf-8")
     with pytest.raises(InputError, match="row 1 is '0': expected node,label"):
         read_labels(file)
@@ -82,6 +84,14 @@ def test_a_labels_file_that_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "labels.csv").write_bytes(content)
     with pytest.raises(InputError, match=r"labels\.csv is not a CSV file in UTF-8"):
         read_labels(tmp_path / "labels.csv")
+
+
+def test_names_that_are_numbers_are_not_taken_for_node_numbers() -> None:
+    names = ["1000", "1001", "1002"]
+    assert align_labels({"1002": "a", 1000: "b"}, 3, names).tolist() == ["b", None, "a"]
+    with pytest.raises(InputError, match="labels have node '2', which is not a node's name"):
+        align_labels({"2": "a"}, 3, names)
+    assert align_labels({"2": "a"}, 3, ["x", "y", "z"]).tolist() == [None, None, "a"]
 
 
 @pytest.mark.parametrize("node", ["²", "--5", "-1", "9" * 5000])

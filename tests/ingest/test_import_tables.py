@@ -97,6 +97,51 @@ def test_numbers_that_are_no_label(tmp_path):
     assert graph.class_names == ("0.5", "3")
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_patterns_leave_out_label_and_ids(tmp_path, kind):
+    nodes = NODES.rename(columns={"kind": "fraud", "id": "fid"}).drop(columns="colour")
+    report, graph = do_import(tmp_path, nodes, kind=kind, id_column="fid", label="fraud", features=("f*",))
+    assert graph.feature_names == ("f1", "f2")
+    assert report.features == 2
+
+
+@pytest.mark.parametrize(("column", "option"), [("kind", "label"), ("id", "id-column")])
+def test_label_and_ids_are_no_features(tmp_path, column, option):
+    with pytest.raises(InputError, match=f"column '{column}' is given by --{option}: it cannot be a feature as well"):
+        do_import(tmp_path, label="kind", features=("f1", column))
+
+
+@pytest.mark.parametrize("absent", ["NA", "NaN", "N/A", "null", ""])
+def test_how_other_programs_write_a_missing_number(tmp_path, absent):
+    (tmp_path / "nodes.csv").write_text(f"id,f1,kind\na,1.5,a\nb,{absent},{absent}\nc,2.5,b\n", encoding="utf-8")
+    edges = pd.DataFrame({"src": ["a"], "dst": ["b"]})
+    nodes = str(tmp_path / "nodes.csv")
+    with pytest.raises(InputError, match="column 'f1' has 1 missing values"):
+        do_import(tmp_path, nodes, edges, label="kind")
+    _, graph = do_import(tmp_path, nodes, edges, label="kind", missing="zero")
+    assert graph.x.tolist() == [[1.5], [0.0], [2.5]]
+    assert graph.y.tolist() == [0, -1, 1]
+
+
+def test_a_node_may_be_called_na(tmp_path):
+    (tmp_path / "nodes.csv").write_text("id,f1\nNA,1.5\nDE,2.5\n", encoding="utf-8")
+    edges = pd.DataFrame({"src": ["NA"], "dst": ["DE"]})
+    _, graph = do_import(tmp_path, str(tmp_path / "nodes.csv"), edges)
+    assert list(graph.node_names) == ["NA", "DE"]
+
+
+def test_text_that_is_no_label(tmp_path):
+    _, graph = do_import(tmp_path, NODES.assign(kind=["b", "-1", "a", "-1"]), label="kind")
+    assert graph.y.tolist() == [1, -1, 0, -1]
+    assert graph.class_names == ("a", "b")
+
+
+def test_an_empty_csv_id(tmp_path):
+    (tmp_path / "nodes.csv").write_text('id,f1\na,1\n,2\n"",3\n', encoding="utf-8")
+    with pytest.raises(InputError, match="2 rows have no 'id'"):
+        do_import(tmp_path, str(tmp_path / "nodes.csv"), pd.DataFrame({"src": ["a"], "dst": ["a"]}))
+
+
 def test_a_label_column_of_names(tmp_path, monkeypatch):
     monkeypatch.setattr("imgcl.ingest.labels.MOST_CATEGORIES", 3)
     with pytest.raises(InputError, match=r"column 'id' has 4 different values \(--label\): that is a name"):

@@ -36,6 +36,7 @@ def test_mutual_keeps_what_points_both_ways(tmp_path):
     assert found.indptr.tolist() == [0, 1, 3, 4, 4]
     assert indices.tolist() == [1, 0, 2, 1]
     assert found.cleaning.duplicates == 1
+    assert str(found.cleaning) == "1 duplicate edges merged, 1 one-directional edges dropped"
 
 
 def test_numbers_outside_are_refused(tmp_path):

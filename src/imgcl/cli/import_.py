@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,12 +82,18 @@ def import_graph(
         )
         with _said_when_stopped(store), _bar(quiet) as on_progress:
             report = import_tables(settings, store, on_progress)
-    facts = {"nodes": report.nodes, "edge rows read": report.rows, "edges": report.edges}
+    facts = {
+        "nodes": report.nodes,
+        "feature columns": report.features,
+        "edge rows read": report.rows,
+        "edges": report.edges,
+    }
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
     err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
-    err.print(f"next: imgcl pretrain {store} --out runs/{store.stem}", highlight=False, soft_wrap=True)
-    out.print(str(report.path), highlight=False, soft_wrap=True)
+    command = shlex.join(["imgcl", "pretrain", str(store), "--out", f"runs/{store.stem}"])
+    err.print(f"next: {command}", markup=False, highlight=False, soft_wrap=True)
+    out.print(str(report.path), markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -94,7 +101,8 @@ def _said_when_stopped(store: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        err.print(f"stopped: {store} was not made; the same command starts again", highlight=False, soft_wrap=True)
+        text = f"stopped: {store} was not made; the same command starts again"
+        err.print(text, markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(130) from None
 
 

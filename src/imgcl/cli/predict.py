@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from imgcl.cli.console import err, out
 from imgcl.errors import InputError
@@ -13,7 +14,7 @@ from imgcl.errors import InputError
 
 def predict(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
-    labels: Annotated[Path, typer.Option(help="CSV file with a header and two columns: node (name or number), class.")],
+    labels: Annotated[Path, typer.Option(help="CSV file: node (name or number) and class, with a header node,label.")],
     file: Annotated[Path, typer.Option("--out", help="CSV file to write.")],
     classifier: Annotated[str, typer.Option(help="Classifier; see `imgcl evaluate`.")] = "pbs",
     seed: Annotated[int, typer.Option(help="Seed of the cross-validation that chooses the classifier's setting.")] = 0,
@@ -36,4 +37,5 @@ def predict(
         frame.to_csv(temporary, index=False)
     for name, count in frame["class"].value_counts().items():
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
-    err.print(f"[green]written[/green]: {file} ({len(frame):,} nodes, {len(given):,} of them labelled by you)")
+    counts = f"{len(frame):,} nodes, {int(frame['given'].sum()):,} of them labelled by you"
+    err.print(f"[green]written[/green]: {escape(str(file))} ({counts})")

@@ -1,6 +1,6 @@
 """Labels and embeddings as people have them, checked and turned into arrays.
 
-Labels may be integers or text; ``-1``, ``None``, ``""`` and ``nan`` mean unlabelled.
+Labels may be integers or text; ``-1``, ``None``, ``""``, ``NA`` and ``nan`` mean unlabelled, as numbers and as text.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl.errors import InputError
+
+UNLABELLED = frozenset({"", "-1", "NA", "NaN", "nan"})  # as text
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ def encode_labels(y: ArrayLike) -> Labels:
 
 
 def _is_label(value: Any) -> bool:
-    if value is None or (isinstance(value, str) and value.strip() == ""):
+    if value is None or (isinstance(value, str) and value.strip() in UNLABELLED):
         return False
     if isinstance(value, float | np.floating) and np.isnan(value):
         return False

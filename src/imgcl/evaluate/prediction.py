@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imgcl.errors import DataNotFoundError, InputError
 from imgcl.evaluate.groups import class_groups
-from imgcl.evaluate.labels import Labels, check_embedding, encode_labels, normalise_rows
+from imgcl.evaluate.labels import UNLABELLED, Labels, check_embedding, encode_labels, normalise_rows
 from imgcl.evaluate.names import resolve_classifiers, resolve_probe
 from imgcl.evaluate.tasks import PooledBench, Task
 from imgcl.seeding import generator
@@ -118,8 +118,8 @@ def _folds(labels: Labels, seed: int) -> NDArray[np.int64]:
 def read_labels(path: str | Path) -> dict[str, str]:
     """Labels of a CSV file: node name or number in the first column, class in the second.
 
-    A first line of ``node,label`` (or any header whose second word is ``label`` or ``class``) is skipped; an empty
-    class means unlabelled.
+    A header is skipped: a first line whose first word is ``node``, ``id`` or ``name``, or whose second is ``label`` or
+    ``class``. An empty class, ``-1``, ``NA`` and ``nan`` mean unlabelled.
     """
     file = Path(path)
     if not file.is_file():
@@ -129,16 +129,22 @@ def read_labels(path: str | Path) -> dict[str, str]:
             lines = [line for line in csv.reader(stream) if line]
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{file} is not a CSV file in UTF-8 ({error}): give one with the columns node,label") from None
-    if lines and len(lines[0]) > 1 and lines[0][1].strip().lower() in {"label", "class"}:
-        lines = lines[1:]
+    first = 1
+    if lines and len(lines[0]) > 1 and _is_header(*(word.strip().lower() for word in lines[0][:2])):
+        lines, first = lines[1:], 2
     found: dict[str, str] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first):
         if len(line) < 2:
             raise InputError(f"{file}: row {number} is {','.join(line)!r}: expected node,label")
         node, label = line[0].strip(), line[1].strip()
+        label = "" if label in UNLABELLED else label
         if found.setdefault(node, label) != label:
             raise InputError(f"{file}: node {node!r} has two labels, {found[node]!r} and {label!r}")
     return found
+
+
+def _is_header(node: str, label: str) -> bool:
+    return node in {"node", "id", "name"} or label in {"label", "class"}
 
 
 def align_labels(
@@ -146,18 +152,26 @@ def align_labels(
 ) -> NDArray[np.object_]:
     """A mapping's labels in node order, ``None`` where it has none; keys are node names, or node numbers.
 
+    Where names are numbers themselves (ids 1000, 1001, …), keys are names only: 5 would be either.
+
     Example:
         >>> align_labels({"b": "x"}, 2, node_names=["a", "b"]).tolist()
         [None, 'x']
     """
     position = {} if node_names is None else {str(name): i for i, name in enumerate(node_names)}
+    numbered = not any(map(_is_number, position))
     aligned = np.full(n_nodes, None, dtype=object)
     for key, label in labels.items():
         i = position.get(str(key))
         if i is None:
-            i = int(key) if re.fullmatch(r"[0-9]{1,18}", str(key)) else -1
+            i = int(key) if numbered and _is_number(str(key)) else -1
             if not 0 <= i < n_nodes:
-                known = "a node number" if node_names is None else "a node name or number"
-                raise InputError(f"labels have node {key!r}, which is not {known} of this graph (0..{n_nodes - 1})")
+                number = f"a node number of this graph (0..{n_nodes - 1})"
+                known = number if node_names is None else f"a node name or {number}" if numbered else "a node's name"
+                raise InputError(f"labels have node {key!r}, which is not {known}")
         aligned[i] = label
     return aligned
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,18}", text) is not None

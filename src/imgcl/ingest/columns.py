@@ -49,17 +49,28 @@ class Column:
         x[rows[known], begin + numbers[known].astype(np.int64)] = 1
 
 
-def choose_columns(patterns: Sequence[str], found: dict[str, str], path: str) -> list[str]:
+def choose_columns(
+    patterns: Sequence[str], found: dict[str, str], path: str, taken: dict[str, str | None] | None = None
+) -> list[str]:
     """Column names for names and ``prefix*`` patterns, in the order given, each once.
+
+    Args:
+        patterns: names, and beginnings of names with a star.
+        found: the table's columns.
+        path: of the table.
+        taken: option and column that is no feature: patterns leave it out, and its name is refused.
 
     Example:
         >>> choose_columns(["b", "a*"], {"a1": "DOUBLE", "b": "DOUBLE", "a2": "DOUBLE"}, "nodes.csv")
         ['b', 'a1', 'a2']
     """
     chosen: dict[str, None] = {}
+    options = {column: option for option, column in (taken or {}).items() if column is not None}
     for pattern in patterns:
+        if pattern in options:
+            raise InputError(f"column {pattern!r} is given by --{options[pattern]}: it cannot be a feature as well")
         matching = (
-            [name for name in found if name.startswith(pattern[:-1])]
+            [name for name in found if name.startswith(pattern[:-1]) and name not in options]
             if pattern.endswith("*")
             else [name for name in found if name == pattern]
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 VECTORS = 64  # of 2,048 rows: how much of a result is in memory at once
 SHARE = 0.55  # of the memory limit: the rest is for the arrays on our side and for what DuckDB does not count
 CSV = (".csv", ".tsv", ".txt")
+MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null")  # how other programs write a value that is not there
 # The name of a file must never make DuckDB load code, let alone fetch it from the network.
 NO_EXTENSIONS = ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions")
 
@@ -45,14 +46,23 @@ def scratch_database(folder: Path, memory: int) -> Iterator[DuckDBPyConnection]:
         connection.close()
 
 
-def table_source(path: str, text_columns: tuple[str, ...] = ()) -> str:
-    """The SQL that reads a file or glob; in CSV files these columns are read as text, so that 007 stays 007."""
+def table_source(path: str, text_columns: tuple[str, ...] = (), missing: tuple[str, ...] = ()) -> str:
+    """The SQL that reads a file or glob.
+
+    In CSV files the text columns are read as text, so that 007 stays 007, and ``missing`` is what stands for no value,
+    besides nothing.
+    """
     kind = Path(path).name.lower().removesuffix(".gz").removesuffix(".zst")
     if kind.endswith((".parquet", ".pq")):
         return f"read_parquet({quoted_text(path)})"
     if kind.endswith(CSV):
-        types = ", ".join(f"{quoted_text(column)}: 'VARCHAR'" for column in text_columns)
-        return f"read_csv({quoted_text(path)}, types = {{{types}}})" if types else f"read_csv({quoted_text(path)})"
+        options = [quoted_text(path)]
+        if text_columns:
+            types = ", ".join(f"{quoted_text(column)}: 'VARCHAR'" for column in text_columns)
+            options.append(f"types = {{{types}}}")
+        if missing:
+            options.append(f"nullstr = [{', '.join(map(quoted_text, ('', *missing)))}]")
+        return f"read_csv({', '.join(options)})"
     raise InputError(f"{path}: the name must end in .parquet, {', '.join(CSV)} (perhaps .gz)")
 
 

@@ -22,7 +22,7 @@ def write_labels(
 ) -> list[str] | None:
     """Write the array ``y`` from a column of the table ``nodes``; returns the names of the classes.
 
-    Missing values, NaN and the number -1 mean that a node has no label.
+    Missing values, NaN and -1 mean that a node has no label.
 
     Raises:
         InputError: for a column that names nodes instead of classes.
@@ -33,6 +33,8 @@ def write_labels(
     known = f"{column} IS NOT NULL"
     if kind in NUMBERS:
         known += f" AND {column} <> -1"
+    if kind == "VARCHAR":
+        known += f" AND {column} <> '-1'"
     if kind in ("FLOAT", "DOUBLE"):
         known += f" AND isfinite({column})"
     found = int(scalar(connection, f"SELECT count(DISTINCT {column}) FROM nodes WHERE {known}"))

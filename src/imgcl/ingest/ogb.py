@@ -43,7 +43,7 @@ def import_ogb(
             if n < 1:
                 raise GraphError(f"{directory}: num-node-list says {n} nodes: the graph is empty")
             _write_labels(files, writer, n)
-            _write_features(files, writer, n, say)
+            width = _write_features(files, writer, n, say)
             pairs = PairFile(folder / "pairs", n)
             for begin, end in files.edges():
                 pairs.append(begin, end)
@@ -57,7 +57,7 @@ def import_ogb(
         )
         writer.array("indptr", built.indptr)
         path = writer.commit(source.resolve().name.replace("_", "-"), cleaning=built.cleaning)
-    return ImportReport(path, n, pairs.n_pairs, int(built.indptr[-1]) // 2, 0, 0, built.cleaning)
+    return ImportReport(path, n, width, pairs.n_pairs, int(built.indptr[-1]) // 2, 0, 0, built.cleaning)
 
 
 def _write_labels(files: OGBFiles, writer: StoreWriter, n: int) -> None:
@@ -73,7 +73,8 @@ def _write_labels(files: OGBFiles, writer: StoreWriter, n: int) -> None:
     _check_rows("node-label", at, n)
 
 
-def _write_features(files: OGBFiles, writer: StoreWriter, n: int, say: Progress) -> None:
+def _write_features(files: OGBFiles, writer: StoreWriter, n: int, say: Progress) -> int:
+    """Write the array ``x``; returns its width."""
     x, at = None, 0
     for part in files.features():
         _check_rows("node-feat", at + len(part), n, last=False)
@@ -86,6 +87,7 @@ def _write_features(files: OGBFiles, writer: StoreWriter, n: int, say: Progress)
         at += len(part)
         say("features", at, n)
     _check_rows("node-feat", at, n)
+    return 0 if x is None else int(x.shape[1])
 
 
 def _check_rows(name: str, rows: int, n: int, *, last: bool = True) -> None:

@@ -16,6 +16,7 @@ from imgcl.errors import GraphError, InputError
 from imgcl.graph_checks import Cleaning
 from imgcl.ingest.columns import choose_columns, plan_columns
 from imgcl.ingest.database import (
+    MISSING,
     check_columns,
     chunks,
     columns_of,
@@ -42,6 +43,7 @@ class ImportReport:
     Attributes:
         path: of the store.
         nodes: number of nodes.
+        features: number of features.
         rows: edge rows read.
         edges: undirected edges of the graph.
         dangling: rows left out because a node is unknown.
@@ -51,6 +53,7 @@ class ImportReport:
 
     path: Path
     nodes: int
+    features: int
     rows: int
     edges: int
     dangling: int
@@ -77,9 +80,9 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             types = _read_nodes(connection, settings)
             n = int(scalar(connection, "SELECT count(*) FROM nodes"))
             _check_ids(connection, settings, n)
-            names = choose_columns(settings.features, types, settings.nodes)
+            names = choose_columns(settings.features, types, settings.nodes, _no_features(settings))
             classes = write_labels(connection, writer, settings.label, types, n)
-            _write_features(connection, writer, settings, names, types, n, say)
+            width = _write_features(connection, writer, settings, names, types, n, say)
             _write_names(connection, writer, n)
             pairs = PairFile(folder / "pairs", n)
             rows, dangling, weightless = _map_edges(connection, pairs, settings, say)
@@ -94,7 +97,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         writer.array("indptr", built.indptr)
         name = settings.name or Path(out).name.removesuffix(".store")
         path = writer.commit(name, class_names=classes, cleaning=built.cleaning)
-    return ImportReport(path, n, rows, int(built.indptr[-1]) // 2, dangling, weightless, built.cleaning)
+    return ImportReport(path, n, width, rows, int(built.indptr[-1]) // 2, dangling, weightless, built.cleaning)
 
 
 # ---------------------------------------------------------------------- nodes
@@ -102,14 +105,14 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
 
 def _read_nodes(connection: DuckDBPyConnection, settings: ImportSettings) -> dict[str, str]:
     """Copy the node table's columns that are needed, numbered in their order; returns the columns' types."""
-    source = table_source(settings.nodes, (settings.id_column,))
     check_columns(
         settings.nodes,
         columns_of(connection, table_source(settings.nodes), settings.nodes),
-        {"id-column": settings.id_column, "label": settings.label},
+        _no_features(settings),
     )
+    source = _node_source(connection, settings)
     types = columns_of(connection, source, settings.nodes)
-    features = choose_columns(settings.features, types, settings.nodes)
+    features = choose_columns(settings.features, types, settings.nodes, _no_features(settings))
     wanted = dict.fromkeys(filter(None, (settings.id_column, settings.label, *features)))
     columns = ", ".join(quoted(name) for name in wanted)
     numbered = f"SELECT row_number() OVER () - 1 AS {quoted('#')}, {columns} FROM {source}"
@@ -118,6 +121,22 @@ def _read_nodes(connection: DuckDBPyConnection, settings: ImportSettings) -> dic
     key = as_text if _is_text(types[settings.id_column]) else quoted(settings.id_column)
     connection.execute(f"CREATE VIEW ids AS SELECT {quoted('#')} AS node, {key} AS id, {as_text} AS name FROM nodes")
     return types
+
+
+def _node_source(connection: DuckDBPyConnection, settings: ImportSettings) -> str:
+    """The SQL that reads the node table; NA and its like mean no value, unless a node is called so."""
+    plain = table_source(settings.nodes, (settings.id_column,))
+    source = table_source(settings.nodes, (settings.id_column,), MISSING)
+    if source == plain:  # not a CSV file
+        return plain
+    names = f"SELECT count(*) FROM {plain} WHERE {quoted(settings.id_column)} IN {MISSING}"
+    found = run(connection, names, settings.nodes).fetchone()
+    return source if found == (0,) else plain
+
+
+def _no_features(settings: ImportSettings) -> dict[str, str | None]:
+    """Columns that have another use."""
+    return {"id-column": settings.id_column, "label": settings.label}
 
 
 def _check_ids(connection: DuckDBPyConnection, settings: ImportSettings, n: int) -> None:
@@ -139,7 +158,8 @@ def _write_features(
     types: dict[str, str],
     n: int,
     say: Progress,
-) -> None:
+) -> int:
+    """Write the array ``x``; returns its width."""
     columns = plan_columns(connection, names, types, missing=settings.missing, standardise=settings.standardise)
     begins = np.concatenate([[0], np.cumsum([len(column.names) for column in columns])])
     x = writer.create("x", (n, int(begins[-1])), np.dtype(settings.dtype))
@@ -156,6 +176,7 @@ def _write_features(
     if settings.dtype == "float16" and any(not np.isfinite(x[i : i + 4096]).all() for i in range(0, n, 4096)):
         raise InputError("a feature does not fit into float16 (up to 65504): use float32, or standardise")
     writer.names("feature", [name for column in columns for name in column.names])
+    return int(begins[-1])
 
 
 def _write_names(connection: DuckDBPyConnection, writer: StoreWriter, n: int) -> None:

@@ -113,7 +113,9 @@ def build_csr(
         handle.seek(0)
         _header(handle, pairs.dtype, int(kept.sum()))
     indptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
-    return BuiltEdges(indptr, Cleaning(loops, int(counts[0]), int(counts[1]) if directed_as == "undirected" else 0))
+    duplicates, one_way = map(int, counts)
+    mutual = directed_as == "mutual"
+    return BuiltEdges(indptr, Cleaning(loops, duplicates, 0 if mutual else one_way, one_way if mutual else 0))
 
 
 def _header(handle: BinaryIO, dtype: np.dtype[Any], length: int) -> None:
