@@ -1,9 +1,19 @@
 """``imgcl tune`` in a process of its own."""
 
+import re
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
+
+from imgcl.cli import app
+from imgcl.cli.tune import _command
+from imgcl.errors import InputError
+from imgcl.studies.tuning import effective_rank
 
 pytest.importorskip("optuna")
 
@@ -17,3 +27,38 @@ def test_it_prints_the_command_to_go_on_with(tmp_path):
     assert done.stdout.startswith("imgcl pretrain digits --method gbt --set ")
     assert "best of 1 trials: validation accuracy" in done.stderr
     assert (tmp_path / "tune.db").exists()
+
+
+@pytest.mark.filterwarnings("ignore::Warning:optuna")
+def test_the_command_gives_the_best_trial(tmp_path):
+    def invoke(*arguments):
+        outcome = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+        assert outcome.exit_code == 0
+        return outcome
+
+    options = ("--trials", 2, "--epochs", 2, "--preset", "paper", "--seed", 3, "--balance", "centrality=degree")
+    shown = invoke("tune", "digits", "--no-labels", "--storage", tmp_path / "new" / "t.db", *options)
+    words = shlex.split(shown.stdout)
+    assert words[:3] == ["imgcl", "pretrain", "digits"]
+    assert words[-2:] == ["--out", "runs/tuned"]
+    invoke(*words[1:-1], tmp_path / "run", "--quiet")
+    value = re.search(r"best of 2 trials: effective rank ([0-9.]+)", shown.stderr)[1]
+    assert f"{effective_rank(np.load(tmp_path / 'run' / 'embedding.npy'), seed=3):.4f}" == value
+
+
+def test_the_command_has_what_was_given():
+    def written(**options):
+        return _command("digits", "gbt", {"lr": 0.1 / 3}, **options)
+
+    start, end = f"imgcl pretrain digits --method gbt --set lr={0.1 / 3}", "--out runs/tuned"
+    assert written() == f"{start} {end}"
+    assert written(balance=None, no_labels=True) == f"{start} --no-balance {end}"
+    assert written(no_labels=True) == f"{start} --clusters auto {end}"
+    assert written(balance="n_clusters=4", no_labels=True) == f"{start} --balance n_clusters=4 {end}"
+    others = written(preset="paper", epochs=9, seed=2, data_dir=Path("my data"))
+    assert others == f"{start} --preset paper --epochs 9 --seed 2 --data-dir 'my data' {end}"
+
+
+def test_balance_and_no_balance_contradict_each_other():
+    with pytest.raises(InputError, match="contradict"):
+        CliRunner().invoke(app, ["tune", "digits", "--no-balance", "--balance", "q=1"], catch_exceptions=False)

@@ -1,5 +1,8 @@
 """Tuning: the criterion, the search space, and going on where a search stopped."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -53,6 +56,43 @@ def test_a_search_goes_on_and_starts_at_the_preset(small_graph, tmp_path):
     assert again.value >= first.value
     tune(small_graph, trials=3, **options)
     assert len(seen) == 3
+
+
+def test_trials_of_another_seed_or_preset_do_not_count(small_graph, tmp_path):
+    seen = []
+    options = {"trials": 1, "epochs": 2, "imbalance": "exp:5", "storage": tmp_path / "trials.db"}
+    options["on_trial"] = lambda *trial: seen.append(trial)
+    for changes in ({}, {"seed": 1}, {"preset": "paper"}, {}, {"seed": 1}):
+        assert tune(small_graph, **options, **changes).trials == 1
+    assert len(seen) == 3
+
+
+def test_a_storage_in_a_new_directory(small_graph, tmp_path):
+    tune(small_graph, trials=1, epochs=2, imbalance="exp:5", storage=tmp_path / "new" / "deep" / "trials.db")
+    assert (tmp_path / "new" / "deep" / "trials.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("text.db", "file is not a database"),
+        ("text.db/t.db", "File exists: .*text.db"),
+        ("folder", "unable to open database file"),
+        ("other.db", "no such column"),
+        ("old.db", "no longer compatible"),
+    ],
+)
+def test_a_storage_that_cannot_be_used_is_explained(small_graph, tmp_path, name, reason):
+    (tmp_path / "text.db").write_text("not a data base, but a text of some length")
+    (tmp_path / "folder").mkdir()
+    with closing(sqlite3.connect(tmp_path / "other.db")) as base, base:
+        base.execute("CREATE TABLE version_info (words TEXT)")
+    if name == "old.db":
+        tune(small_graph, trials=1, epochs=2, imbalance="exp:5", storage=tmp_path / name)
+        with closing(sqlite3.connect(tmp_path / name)) as base, base:
+            base.execute("UPDATE alembic_version SET version_num = 'v0.9.0.a'")
+    with pytest.raises(InputError, match=rf"{name} cannot be used to keep trials: .*{reason}.*; choose another file"):
+        tune(small_graph, trials=1, epochs=2, imbalance="exp:5", storage=tmp_path / name)
 
 
 def test_without_labels_the_criterion_needs_none(small_graph):

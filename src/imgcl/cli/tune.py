@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from imgcl.cli.console import err, out
+from imgcl.errors import InputError
 
 
 def tune(
@@ -36,6 +38,8 @@ def tune(
     from imgcl.data import load_graph
     from imgcl.studies.tuning import tune as search
 
+    if no_balance and balance != "imgcl":
+        raise InputError("--no-balance and --balance contradict each other: give one of them")
     loaded = load_graph(graph, data_dir=data_dir)
 
     def show(number: int, value: float | None, settings: Mapping[str, Any]) -> None:
@@ -56,8 +60,59 @@ def tune(
         on_trial=show,
     )
     err.print(f"best of {found.trials} trials: {found.criterion} {found.value:.4f}", highlight=False)
-    options = " ".join(f"--set {name}={_short(value)}" for name, value in found.settings.items())
-    out.print(f"imgcl pretrain {graph} --method {method} {options} --out runs/tuned", highlight=False, soft_wrap=True)
+    command = _command(
+        graph,
+        method,
+        found.settings,
+        preset=preset,
+        balance=None if no_balance else balance,
+        no_labels=no_labels,
+        epochs=epochs,
+        seed=seed,
+        data_dir=data_dir,
+    )
+    out.print(command, highlight=False, markup=False, soft_wrap=True)
+
+
+def _command(
+    graph: str,
+    method: str,
+    settings: Mapping[str, Any],
+    *,
+    preset: str = "fast",
+    balance: str | None = "imgcl",
+    no_labels: bool = False,
+    epochs: int | None = None,
+    seed: int = 0,
+    data_dir: Path | None = None,
+) -> str:
+    """The command that pre-trains as the best trial did.
+
+    Example:
+        >>> _command("my graph.npz", "gbt", {"lr": 0.001}, no_labels=True, seed=3)
+        "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --clusters auto --seed 3 --out runs/tuned"
+    """
+    from imgcl.estimator import make_balance
+
+    words = ["imgcl", "pretrain", graph, "--method", method]
+    for name, value in settings.items():
+        words += ["--set", f"{name}={value}"]  # with all digits: the trial itself, not one like it
+    if preset != "fast":
+        words += ["--preset", preset]
+    if balance is None:
+        words += ["--no-balance"]
+    elif balance != "imgcl":
+        words += ["--balance", balance]
+    chosen = make_balance(balance)
+    if no_labels and chosen is not None and chosen.n_clusters is None:
+        words += ["--clusters", "auto"]
+    if epochs is not None:
+        words += ["--epochs", str(epochs)]
+    if seed != 0:
+        words += ["--seed", str(seed)]
+    if data_dir is not None:
+        words += ["--data-dir", str(data_dir)]
+    return shlex.join([*words, "--out", "runs/tuned"])
 
 
 def _written(settings: Mapping[str, Any]) -> str:

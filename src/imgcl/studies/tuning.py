@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from imgcl import seeding
 from imgcl.errors import ImgclError, InputError
 from imgcl.estimator import make_config
 from imgcl.evaluate.labels import normalise_rows
+from imgcl.files import explain
 from imgcl.graph import Graph
 from imgcl.imbalance import Split, make_splits, validation_split
 from imgcl.methods import resolve_method
@@ -75,24 +77,30 @@ def tune(
         imbalance: law of the training labels.
         preset: settings that the search starts from.
         epochs: of each trial; by default the preset's.
-        storage: file that keeps the trials, so that a later call goes on; ``None``: nothing is kept.
+        storage: file that keeps the trials, so that a later call with the same arguments goes on; ``None``: nothing is
+            kept.
         seed: of the search, the splits and the pre-trainings.
         on_trial: called after each trial with its number, value (``None``: it failed) and settings.
+
+    Raises:
+        InputError: when the storage cannot be used, or every trial failed.
     """
     optuna = _optuna()
     fixed = {} if epochs is None else {"epochs": epochs}
     base = make_config(graph.name, method=method, preset=preset, balance=balance, overrides=fixed, seed=seed)
     criterion, score = _criterion(graph, imbalance, seed)
     names = search_space(method)
-    study = optuna.create_study(
-        study_name=f"{graph.fingerprint}/{method}/{criterion}/{balance}/{imbalance}/{base.training.epochs}",
-        storage=None if storage is None else f"sqlite:///{Path(storage).absolute()}",
-        sampler=optuna.samplers.TPESampler(seed=seeding.derive(seed, "tune") % 2**32),
-        direction="maximize",
-        load_if_exists=True,
-    )
-    if not study.trials:
-        study.enqueue_trial(_preset_values(base, names), skip_if_exists=True)  # the preset itself is the first trial
+    how = f"{method}/{criterion}/{balance}/{imbalance}/{preset}/{base.training.epochs}/{seed}"
+    with _storage_errors(storage, OSError, RuntimeError):  # no such place; a file of an older Optuna
+        if storage is not None:
+            Path(storage).parent.mkdir(parents=True, exist_ok=True)
+        study = optuna.create_study(
+            study_name=f"{graph.fingerprint}/{how}",
+            storage=None if storage is None else f"sqlite:///{Path(storage).absolute()}",
+            sampler=optuna.samplers.TPESampler(seed=seeding.derive(seed, "tune") % 2**32),
+            direction="maximize",
+            load_if_exists=True,
+        )
 
     def objective(trial: Any) -> float:
         chosen = {name: suggest(trial) for name, suggest in names.items()}
@@ -105,12 +113,15 @@ def tune(
     def told(study: Any, trial: Any) -> None:
         on_trial(trial.number, trial.value, trial.params)
 
-    done = sum(trial.state.is_finished() for trial in study.trials)
-    study.optimize(objective, n_trials=max(0, trials - done), catch=(ImgclError,), callbacks=[told])
-    complete = [trial for trial in study.trials if trial.value is not None]
-    if not complete:
-        raise InputError("every trial failed: try another method, or fewer settings (see the messages above)")
-    return Tuned(study.best_params, float(study.best_value), criterion, len(complete))
+    with _storage_errors(storage):
+        if not study.trials:  # the preset itself is the first trial
+            study.enqueue_trial(_preset_values(base, names), skip_if_exists=True)
+        done = sum(trial.state.is_finished() for trial in study.trials)
+        study.optimize(objective, n_trials=max(0, trials - done), catch=(ImgclError,), callbacks=[told])
+        complete = [trial for trial in study.trials if trial.value is not None]
+        if not complete:
+            raise InputError("every trial failed: try another method, or fewer settings (see the messages above)")
+        return Tuned(study.best_params, float(study.best_value), criterion, len(complete))
 
 
 def search_space(method: str) -> dict[str, Callable[[Any], Any]]:
@@ -181,6 +192,23 @@ def _preset_values(config: RunConfig, names: Mapping[str, Any]) -> dict[str, Any
         if (low is None and value in CHOICES.get(name, ())) or (low is not None and low <= value <= high):
             inside[name] = value
     return inside
+
+
+@contextmanager
+def _storage_errors(storage: str | Path | None, *more: type[Exception]) -> Iterator[None]:
+    """Errors of the file with the trials, and ``more`` kinds of errors, in one line."""
+    from optuna.exceptions import StorageInternalError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (SQLAlchemyError, StorageInternalError, *more) as error:
+        if storage is None:
+            raise
+        cause = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ else error
+        reason = explain(cause) if isinstance(cause, OSError) else str(getattr(cause, "orig", None) or cause)
+        text = f"{storage} cannot be used to keep trials: {reason.rstrip('. ')}; choose another file"
+        raise InputError(text) from None
 
 
 def _optuna() -> Any:
