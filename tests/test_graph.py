@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -206,6 +208,19 @@ def test_torch_geometric_sparse_and_bfloat_features() -> None:
     assert Graph.from_pyg(data).fingerprint == graph.fingerprint
     data = Data(x=torch.ones(2, 3, dtype=torch.bfloat16), edge_index=torch.tensor([[0], [1]]))
     assert Graph.from_pyg(data).x.dtype == np.float32
+
+
+@pytest.mark.parametrize("kind", [torch.tensor, np.array, list])
+def test_torch_geometric_data_of_tensors_arrays_and_lists(kind: Callable[[Any], Any]) -> None:
+    x, edges, y = [[1.0, 0.0], [0.0, 2.0], [0.0, 3.0]], [[0], [1]], [0, 1, -1]
+    graph = Graph.from_pyg(Data(x=kind(x), edge_index=kind(edges), y=kind(y)))
+    assert graph.fingerprint == Graph.from_edges(edges, x, y).fingerprint
+    mixed = Data(x=kind(x), edge_index=torch.tensor(edges), y=np.array([[0], [1], [-1]]))
+    assert Graph.from_pyg(mixed).fingerprint == graph.fingerprint
+    with pytest.raises(GraphError, match="x has 3 rows but the graph has 5 nodes"):
+        Graph.from_pyg(Data(x=kind(x), edge_index=kind(edges), num_nodes=5))
+    with pytest.raises(GraphError, match="labels must be integers"):
+        Graph.from_pyg(Data(x=kind(x), edge_index=torch.tensor(edges), y=["a", "b", "c"]))
 
 
 def test_torch_geometric_column_labels_and_missing_parts() -> None:

@@ -26,8 +26,8 @@ class ImGCL(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         method: name of the base method.
-        n_clusters: number of pseudo-classes K; by default the number of classes of the graph's labels (only their
-            number is used), or ``"auto"`` when it has none.
+        n_clusters: number of pseudo-classes K; by default the number of classes that occur in the graph's labels
+            (only their number is used), or ``"auto"`` when it has none.
         balance: ``"imgcl"`` for the paper's selection, ``None`` for the plain method, or settings: a
             ``BalanceSettings``, a mapping, or a string such as ``"clusters=kmeans,centrality=none"``.
         preset: ``"fast"`` or ``"paper"``, see ``imgcl presets``.

@@ -100,6 +100,11 @@ class Graph:
         return max(int(self.y.max()) + 1, len(self.class_names or ()))
 
     @property
+    def n_occurring_classes(self) -> int:
+        """Number of classes that at least one node has, 0 without labels."""
+        return 0 if self.y is None else int((self.class_sizes > 0).sum())
+
+    @property
     def class_sizes(self) -> NDArray[np.int64]:
         """Number of labelled nodes per class."""
         if self.y is None:
@@ -253,16 +258,16 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Data, **names: Any) -> Graph:
-        """Build a graph from a ``torch_geometric.data.Data`` (``x``, ``edge_index``, ``y``)."""
+        """Build a graph from a ``torch_geometric.data.Data``: ``x``, ``edge_index`` and ``y``, tensors or arrays."""
         if getattr(data, "edge_index", None) is None:
             raise GraphError("the torch_geometric Data has no edge_index: only homogeneous graphs with edges are read")
         x, y = getattr(data, "x", None), getattr(data, "y", None)
-        labels = None if y is None else y.detach().cpu().numpy()
+        labels = None if y is None else _as_array(y)
         if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
-        features = None if x is None else _torch_features(x)
-        n_nodes = None if x is None else data.num_nodes
-        return cls.from_edges(data.edge_index.detach().cpu().numpy(), features, labels, n_nodes=n_nodes, **names)
+        features = _torch_features(x) if hasattr(x, "detach") else x
+        n_nodes = data.num_nodes if "num_nodes" in data else None
+        return cls.from_edges(_as_array(data.edge_index), features, labels, n_nodes=n_nodes, **names)
 
     @classmethod
     def from_networkx(
@@ -331,6 +336,11 @@ class Graph:
                 )
         y = None if self.y is None else torch.from_numpy(np.array(self.y))
         return Data(x=x, edge_index=edge_index, y=y, num_nodes=self.n_nodes)
+
+
+def _as_array(values: Any) -> np.ndarray:
+    """A tensor of any device, an array or a list as an array."""
+    return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
 
 
 def _torch_features(x: Any) -> Features:

@@ -103,7 +103,8 @@ def scoped_graph(graph: Graph, config: RunConfig) -> ScopedGraph | None:
         return None
     if graph.y is None:
         raise InputError(f"scope {scope.scope} thins classes: the graph needs labels")
-    split = make_splits(graph.y, scope.imbalance, splits=scope.split + 1, random_state=config.seed)[scope.split]
+    law, number, names = scope.imbalance, scope.split + 1, graph.class_names
+    split = make_splits(graph.y, law, splits=number, random_state=config.seed, class_names=names)[scope.split]
     return apply_scope(graph, split, scope.scope, random_state=config.seed)
 
 

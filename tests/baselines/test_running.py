@@ -1,10 +1,12 @@
 import json
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import pytest
 
 from imgcl.baselines import BASELINES, run_baseline
+from imgcl.baselines.running import check_options
 from imgcl.errors import InputError
 from imgcl.evaluate import EvaluationResult
 from imgcl.evaluate.paper import paper_accuracy
@@ -40,6 +42,34 @@ def test_options_reach_the_baseline(small_graph: Graph) -> None:
     assert one.to_json() != two.to_json()
     with pytest.raises(InputError, match="has no option 'stepps': it has dim, steps"):
         run_baseline("propagated", small_graph, stepps=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("deepwalk", {"dim": "abc"}, "'deepwalk': dim is abc: it must be a whole number, for example 128"),
+        ("propagated", {"steps": 1.5}, "steps is 1.5: it must be a whole number"),
+        ("propagated", {"steps": True}, "steps is True: it must be a whole number"),
+        ("node2vec", {"p": "far"}, "p is far: it must be a number, for example 1.0"),
+        ("deepwalk-features", {"length": 2.5}, "length is 2.5"),
+        ("deepwalk-features", {"lenght": 2}, "no option 'lenght': it has dim, walks_per_node, length"),
+        ("gcn", {"labels": 1}, "'gcn' has no option 'labels': it has none"),
+    ],
+)
+def test_a_wrong_option_is_explained(name: str, options: dict[str, Any], message: str, small_graph: Graph) -> None:
+    with pytest.raises(InputError, match=message):
+        run_baseline(name, small_graph, splits=1, **options)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_what_the_evaluation_decides_is_no_option(name: str) -> None:
+    for taken in ("seed", *signature(run_baseline).parameters):
+        with pytest.raises(InputError, match=f"has no option '{taken}'"):
+            check_options(name, {taken: 1})
+
+
+def test_whole_numbers_of_any_kind_are_numbers() -> None:
+    check_options("node2vec", {"dim": np.int64(8), "p": 2, "q": np.float32(0.5)})
 
 
 def test_wrong_use(small_graph: Graph) -> None:

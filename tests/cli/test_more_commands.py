@@ -75,6 +75,21 @@ def test_baseline_prints_a_table_and_refuses_what_it_does_not_know():
         invoke("baseline", "oracle", "digits")
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "message"),
+    [
+        ("deepwalk", "dim=abc", "dim is abc: it must be a whole number"),
+        ("propagated", "steps=1.5", "steps is 1.5: it must be a whole number"),
+        ("gcn", "classifier=plain", "'gcn' has no option 'classifier': it has none"),
+        ("features", "graph=1", "'features' has no option 'graph'"),
+        ("node2vec", "random-state=1", "'node2vec' has no option 'random_state': it has dim, p, q"),
+    ],
+)
+def test_baseline_explains_a_wrong_option(name, option, message):
+    with pytest.raises(ImgclError, match=message):
+        invoke("baseline", name, "digits", "--set", option)
+
+
 @pytest.mark.parametrize("scope", ["train", "inductive"])
 def test_pretrain_takes_the_scope_to_heart(scope, tmp_path):
     invoke(

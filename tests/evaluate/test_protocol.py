@@ -144,6 +144,15 @@ def test_class_names_and_split_options(blobs: Blobs) -> None:
     assert result.of("lda").confusion.sum() == 120
 
 
+@pytest.mark.parametrize(
+    ("y", "names", "called"),
+    [([5] * 5 + [3] * 2 + [1], ["", "pepper", "", "salt", "", "tea"], "pepper"), (list("ttttttssp"), None, "p")],
+)
+def test_a_class_with_too_few_labels_is_called_by_its_name(y: list, names: list[str] | None, called: str) -> None:
+    with pytest.raises(InputError, match=f"class {called!r} has 1 labelled node, .* needs at least 3 labelled nodes"):
+        evaluate(np.eye(len(y)), y, class_names=names)
+
+
 def test_given_splits_equal_drawn_ones(blobs: Blobs) -> None:
     Z, y = blobs
     drawn = evaluate(Z, y, imbalance="exp:10", splits=2, random_state=5)

@@ -213,6 +213,39 @@ def test_bad_requests(y: list[int] | None, options: dict, message: str) -> None:
         make_splits(y, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "options", "advice"),
+    [
+        ([50, 2], {}, "a class needs at least 3 labelled nodes: label more, or leave the class out"),
+        ([50, 2], {"val_per_class": 1, "test_per_class": 1}, "a class needs at least 3 labelled nodes: label more"),
+        ([50, 30], {"test_per_class": 29}, "lower test_per_class, label more, or leave the class out"),
+        ([50, 30], {"val_per_class": 30}, "lower val_per_class, label more, or"),
+        ([50, 30], {"val_per_class": 9, "test_per_class": 29}, "lower val_per_class and test_per_class, label more"),
+    ],
+)
+def test_a_class_that_is_too_small_brings_advice_that_can_be_followed(
+    sizes: list[int], options: dict[str, int], advice: str
+) -> None:
+    with pytest.raises(InputError, match=f"at least 1 training node: {advice}"):
+        make_splits(labels(sizes), **options)  # type: ignore[arg-type]
+
+
+def test_three_nodes_of_every_class_are_enough() -> None:
+    y = labels([3, 3, 3])
+    with pytest.raises(InputError, match=r"label more nodes, or ask for more training labels .* ends in @1/class"):
+        make_splits(y, "exp:10")
+    split = make_splits(y, "exp:10@1/class", splits=1)[0]
+    assert (len(split.train), len(split.val), len(split.test)) == (3, 3, 3)
+
+
+def test_messages_call_classes_by_their_names() -> None:
+    names = ["pepper", "salt", "tea"]
+    with pytest.raises(InputError, match="class 'pepper' has 1 labelled node, too few"):
+        make_splits(labels([1, 2, 5]), class_names=names)
+    with pytest.raises(InputError, match="every labelled node is of class 'tea': a split"):
+        make_splits([2, 2, -1], class_names=names)
+
+
 def test_bad_labels_are_the_graphs_own_error() -> None:
     with pytest.raises(GraphError, match=r"labels\[1\] is -2"):
         make_splits([0, -2])

@@ -1,5 +1,6 @@
 """From a declaration to cells."""
 
+import numpy as np
 import pytest
 
 from imgcl.errors import DataNotFoundError, InputError
@@ -81,6 +82,9 @@ def test_a_study_of_ones_own(tmp_path):
         ('datasets = ["digits"]\nmethod = "gbt"', "did you mean 'methods'"),
         ('datasets = ["digits"]\nmethods = ["gbz"]', "gbz"),
         ('datasets = ["digits"]\nclassifiers = ["nicest"]', "nicest"),
+        ('datasets = ["digits"]\nimbalances = ["exp:100", "exp:0.5"]', "ratio 0.5"),
+        ('datasets = ["digits"]\nimbalances = ["zipf:2"]', "imbalance 'zipf:2' is not known"),
+        ('datasets = ["digits"]\nscope = "graph"\nimbalances = ["random:10/10/80"]', "is not known"),
         ("datasets = [", "is not TOML"),
         ('datasets = ["digits"]\nname = "../up"', "setting name"),
         (f"datasets = {'9' * 5000}", "is not TOML"),
@@ -104,6 +108,18 @@ def test_the_name_of_a_graph_that_no_file_can_have(tmp_path):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(DataNotFoundError, match="no study file"):
         read_spec(tmp_path / "study.toml")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [(None, "has no labels"), (0, "has only one class: .* at least two classes"), (-1, "has no labelled node")],
+)
+def test_a_graph_without_two_classes_is_refused_before_anything_is_computed(monkeypatch, small_graph, labels, message):
+    y = None if labels is None else np.full(small_graph.n_nodes, labels)
+    graph = small_graph.with_labels(y, class_names=None if y is None else ["a", "b"])
+    monkeypatch.setattr("imgcl.data.load_graph", lambda *_, **__: graph)
+    with pytest.raises(InputError, match=f"graph 'mine' {message}"):
+        Graphs.load(["mine"])
 
 
 def test_the_papers_studies_have_their_names():

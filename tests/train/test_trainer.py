@@ -28,6 +28,23 @@ def test_the_number_of_classes_is_the_default_number_of_clusters(small_graph):
     assert trainer.selector.n_clusters == 3
 
 
+def test_classes_that_do_not_occur_are_not_counted(small_graph):
+    gap = small_graph.with_labels(small_graph.y + 1)
+    assert (gap.n_classes, gap.n_occurring_classes) == (4, 3)
+    assert Trainer(config(), gap).selector.n_clusters == 3
+    named = small_graph.with_labels(small_graph.y, class_names=["a", "b", "c", "d"])
+    assert Trainer(config(), named).selector.n_clusters == 3
+    unlabelled = small_graph.with_labels(np.full(small_graph.n_nodes, -1), class_names=["a", "b"])
+    assert unlabelled.n_occurring_classes == small_graph.with_labels(None).n_occurring_classes == 0
+    assert Trainer(config(), unlabelled).selector.settings.n_clusters == "auto"
+
+
+def test_given_labels_with_a_gap_are_taken_as_they_are(small_graph):
+    trainer = Trainer(config(balance=BalanceSettings(clusters="given")), small_graph.with_labels(small_graph.y + 1))
+    trainer.step()
+    assert np.array_equal(trainer.selector.labels, small_graph.y + 1)
+
+
 def test_same_seed_same_bits_and_another_seed_others(small_graph):
     runs = []
     for seed in (1, 1, 2):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
+from inspect import Parameter, signature
+from numbers import Integral, Real
 from typing import Any
 
 from imgcl.baselines.embeddings import deepwalk, deepwalk_features, node2vec, propagated_features, raw_features
@@ -17,6 +18,8 @@ from imgcl.evaluate.protocol import draw_splits, law_name, missing_classes, scor
 from imgcl.graph import Graph
 from imgcl.imbalance import Split
 
+GIVEN = {"graph", "labels", "splits", "classifier", "seed"}  # parameters of a baseline that the evaluation decides
+
 
 @dataclass(frozen=True)
 class Baseline:
@@ -27,12 +30,25 @@ class Baseline:
         make: a function of the graph that gives an embedding, or one that gives predictions for splits.
         classifiers: those it knows.
         embeds: whether ``make`` gives an embedding.
+        inner: the function that gets the ``**options`` of ``make``.
     """
 
     title: str
     make: Callable[..., Any]
     classifiers: tuple[str, ...] = tuple(CLASSIFIERS)
     embeds: bool = True
+    inner: Callable[..., Any] | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that a user may set, with their defaults."""
+        makers = [self.make] if self.inner is None else [self.make, self.inner]
+        parameters = {name: each for maker in makers for name, each in signature(maker).parameters.items()}
+        return {
+            name: each.default
+            for name, each in parameters.items()
+            if name not in GIVEN and each.kind is not Parameter.VAR_KEYWORD
+        }
 
 
 BASELINES: dict[str, Baseline] = {
@@ -40,7 +56,7 @@ BASELINES: dict[str, Baseline] = {
     "propagated": Baseline("propagated features", propagated_features),
     "deepwalk": Baseline("DeepWalk", deepwalk),
     "node2vec": Baseline("node2vec", node2vec),
-    "deepwalk-features": Baseline("DeepWalk + features", deepwalk_features),
+    "deepwalk-features": Baseline("DeepWalk + features", deepwalk_features, inner=deepwalk),
     "gcn": Baseline("supervised GCN", gcn, tuple(SCHEDULES), embeds=False),
     "label-propagation": Baseline("label propagation", label_propagation, ("plain", "reweight"), embeds=False),
 }
@@ -51,6 +67,24 @@ def resolve_baseline(name: str) -> Baseline:
     if name not in BASELINES:
         raise InputError(f"baseline {name!r} is not known: choose from {', '.join(BASELINES)}")
     return BASELINES[name]
+
+
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that the baseline does not have, and values that are not numbers of the kind it wants.
+
+    Example:
+        >>> check_options("node2vec", {"dim": 64, "p": 2})
+        >>> check_options("propagated", {"steps": 1.5})
+        Traceback (most recent call last):
+        imgcl.errors.InputError: baseline 'propagated': steps is 1.5: it must be a whole number, for example 2
+    """
+    known = resolve_baseline(name).options
+    for key, value in options.items():
+        if key not in known:
+            raise InputError(f"baseline {name!r} has no option {key!r}: it has {', '.join(known) or 'none'}")
+        kind, wanted = (Integral, "a whole number") if isinstance(known[key], int) else (Real, "a number")
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise InputError(f"baseline {name!r}: {key} is {value}: it must be {wanted}, for example {known[key]}")
 
 
 def run_baseline(
@@ -84,10 +118,7 @@ def run_baseline(
     names = _classifiers(name, baseline, classifier)
     if graph.y is None:
         raise InputError(f"graph {graph.name!r} has no labels: a baseline cannot be evaluated without them")
-    known = [key for key in signature(baseline.make).parameters if key not in {"graph", "labels", "splits", "seed"}]
-    wrong = [key for key in options if key not in known and "options" not in known]
-    if wrong:
-        raise InputError(f"baseline {name!r} has no option {wrong[0]!r}: it has {', '.join(known) or 'none'}")
+    check_options(name, options)
     if baseline.embeds:
         Z = baseline.make(graph, seed=random_state, **options)
         result = evaluate(Z, graph.y, imbalance, names, splits, random_state, class_names=graph.class_names)

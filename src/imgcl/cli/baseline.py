@@ -28,11 +28,12 @@ def baseline(
       imgcl baseline node2vec amazon-photo --set p=0.5 --set q=2
       imgcl baseline gcn dblp --classifier plain,pbs --json
     """
-    from imgcl.baselines import resolve_baseline, run_baseline
+    from imgcl.baselines import run_baseline
+    from imgcl.baselines.running import check_options
     from imgcl.data import load_graph
 
-    resolve_baseline(name)
     given = {key: _number(value) for key, value in key_values(options or []).items()}
+    check_options(name, given)  # also what run_baseline takes by itself, such as graph
     loaded = load_graph(graph, data_dir=data_dir)
     result = run_baseline(name, loaded, imbalance, classifier, splits, seed, **given)
     if as_json:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from imgcl.train import EpochReport
 
-out = Console()
-err = Console(stderr=True)  # progress and remarks: standard output is for results
+out = Console(emoji=False)  # a path may hold :star:
+err = Console(stderr=True, emoji=False)  # progress and remarks: standard output is for results
 
 DataDir = typer.Option(
     None, "--data-dir", help="Directory with raw data files (default: IMGCL_DATA).", show_default=False
@@ -44,11 +45,11 @@ def training_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[
         yield None
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[state]}"),
+        TextColumn("{task.fields[state]}", markup=False),
     )
     with Progress(*columns, console=err, transient=not err.is_terminal) as progress:
         task = progress.add_task(title, total=None, state="")
@@ -64,8 +65,8 @@ def training_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[
 
 
 def facts_table(title: str, facts: dict[str, Any]) -> Table:
-    """Two columns: what, value."""
-    table = Table(title=title, show_header=False, title_justify="left")
+    """Two columns: what, value; title and values are shown as they are, brackets included."""
+    table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for key, value in facts.items():
@@ -76,5 +77,5 @@ def facts_table(title: str, facts: dict[str, Any]) -> Table:
             if isinstance(value, int)
             else str(value)
         )
-        table.add_row(key, shown)
+        table.add_row(key, escape(shown))
     return table

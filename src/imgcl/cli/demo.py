@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from imgcl.cli.console import err, out, training_progress
@@ -46,7 +47,7 @@ def demo(
 
         found = run_demo(graph, epochs=epochs, splits=splits, on_start=on_start)
     title = f"{graph}, training labels {IMBALANCE}, balanced test set (percent, mean ± sd)"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("pre-training", "classifier", *METRICS):
         table.add_column(column, justify="left" if column in ("pre-training", "classifier") else "right", no_wrap=True)
     for name, result in found.results.items():
@@ -61,7 +62,9 @@ def demo(
         from imgcl.report import write_report
 
         written = write_report(found.report(), file)
-        out.print(f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", soft_wrap=True)
+        out.print(
+            f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", markup=False, soft_wrap=True
+        )
     except InputError as error:  # plotly is an extra: the numbers above stand without it
         err.print(f"no report: {error}", markup=False)
     err.print(f"took {time.perf_counter() - start:.0f} s")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from imgcl.cli.console import err
 from imgcl.errors import InputError
@@ -31,7 +32,7 @@ def embed(
     if file.suffix.lower() not in FORMATS:
         raise InputError(f"--out {file}: the name must end in {', '.join(FORMATS)}")
     write_embedding(Run(run), file)
-    err.print(f"[green]written[/green]: {file}")
+    err.print(f"[green]written[/green]: {escape(str(file))}")
 
 
 def write_embedding(run: Run, file: Path) -> None:

@@ -36,7 +36,8 @@ def evaluate(
     fixed = stored.split
     if fixed is not None:
         scope = stored.config.scope
-        err.print(f"{run} was pre-trained with scope {scope.scope}: evaluating its own split ({scope.imbalance})")
+        said = f"{run} was pre-trained with scope {scope.scope}: evaluating its own split ({scope.imbalance})"
+        err.print(said, markup=False, highlight=False, soft_wrap=True)
     names = tuple(name.strip() for name in classifier.split(",") if name.strip())
     if not names:
         raise InputError("--classifier is empty: name at least one, for example --classifier plain,pbs")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from imgcl.cli.console import err, key_values, out, training_progress
 from imgcl.errors import InputError, StoppedError
@@ -21,7 +22,11 @@ def pretrain(
     balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
     no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
     clusters: Annotated[
-        str | None, typer.Option(help="Number of pseudo-classes, or auto (default: number of classes).")
+        str | None,
+        typer.Option(
+            help="Number of pseudo-classes, or auto (default: the number of classes that occur; "
+            "auto for a graph without labels)."
+        ),
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Number of epochs (default: the preset's).")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Another setting, key=value; repeatable.")] = None,
@@ -124,14 +129,15 @@ def pretrain(
                 if not joined.first:
                     return
     except (StoppedError, KeyboardInterrupt) as stopped:
-        err.print(str(stopped) or "stopped", highlight=False)
+        err.print(str(stopped) or "stopped", markup=False, highlight=False)
         err.print(f"continue with: {_resuming(sys.argv[1:])}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(getattr(stopped, "exit_code", 130)) from None
     rows, width = done.embedding.shape
-    err.print(f"[green]done[/green]: {rows:,} embeddings of width {width} in {run}")
+    err.print(f"[green]done[/green]: {rows:,} embeddings of width {width} in {escape(str(run))}")
     if (run / "labels.npy").exists():
-        err.print(f"next: imgcl evaluate {run} --imbalance exp:100 --classifier plain,pbs")
-    out.print(str(run), highlight=False, soft_wrap=True)
+        command = shlex.join(["imgcl", "evaluate", str(run), "--imbalance", "exp:100", "--classifier", "plain,pbs"])
+        err.print(f"next: {command}", markup=False, highlight=False, soft_wrap=True)
+    out.print(str(run), markup=False, highlight=False, soft_wrap=True)
 
 
 def _say_what_happens() -> None:

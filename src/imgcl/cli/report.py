@@ -50,9 +50,8 @@ def report(
         nodes, remark = read_nodes(runs[0], graph=graph, labels=labels, data_dir=data_dir)
         if remark is not None:
             err.print(remark, markup=False, highlight=False, soft_wrap=True)
-        err.print(
-            f"evaluating {', '.join(run.name for run in found)} and drawing the map ({projection}) …", highlight=False
-        )
+        names = ", ".join(run.name for run in found)
+        err.print(f"evaluating {names} and drawing the map ({projection}) …", markup=False, highlight=False)
         content = build_content(
             found,
             nodes,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from imgcl.cli.console import err, out
@@ -103,12 +104,14 @@ def study(
             if chosen.then is not None and not only and done.finished == done.total:
                 done = compute(chosen.then(spec, graphs, Results(spec.name, store.journal(spec.name))))
         except KeyboardInterrupt:
-            err.print(f"stopped; the same command continues (imgcl study status {spec.name})", highlight=False)
+            text = f"stopped; the same command continues ({_status_command(spec.name)})"
+            err.print(text, markup=False, highlight=False, soft_wrap=True)
             raise typer.Exit(130) from None
     err.print(f"{done.computed} cells computed, {done.finished} of {done.total} done", highlight=False)
     _show(store, spec.name, out_dir)
     if done.failed or done.blocked:
-        err.print(f"{done.failed} cells failed: see `imgcl study status {spec.name}`", highlight=False)
+        text = f"{done.failed} cells failed: see `{_status_command(spec.name)}`"
+        err.print(text, markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1)
 
 
@@ -176,7 +179,11 @@ def _show(store: Store, name: str, out_dir: Path | None) -> None:
     out.print(to_text(report, results), highlight=False, markup=False, soft_wrap=True)
     if out_dir is not None:
         for path in write_report(report, results, out_dir):
-            err.print(f"[green]written[/green]: {path}", highlight=False, soft_wrap=True)
+            err.print(f"[green]written[/green]: {escape(str(path))}", highlight=False, soft_wrap=True)
+
+
+def _status_command(name: str) -> str:
+    return shlex.join(["imgcl", "study", "status", name])
 
 
 def _status(store: Store, name: str | None) -> None:
@@ -191,6 +198,7 @@ def _status(store: Store, name: str | None) -> None:
         out.print(
             f"{each}: {counts['done']} done, {counts['failed']} failed, {counts['open']} open, "
             f"{results.facts()['compute time']} of computing",
+            markup=False,
             highlight=False,
             soft_wrap=True,
         )
@@ -204,7 +212,7 @@ def _explain(results: Results) -> None:
         text = f"failed {line['kind']} ({labels}): {line['error']}: {line['message']}"
         out.print(text, highlight=False, markup=False, soft_wrap=True)
     for dataset, why in results.missing.items():
-        out.print(f"{dataset}: {why}", highlight=False, soft_wrap=True)
+        out.print(f"{dataset}: {why}", markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -213,7 +221,7 @@ def _progress(title: str, *, quiet: bool) -> Iterator[Callable[..., None]]:
     from imgcl.studies.results import duration
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(24),
         MofNCompleteColumn(),
         TextColumn("{task.fields[state]}"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from imgcl.cli.console import err, out
@@ -92,4 +93,4 @@ def save_picture(figure: Figure, plot: Path) -> None:
 
     with atomic_path(plot) as temporary:
         figure.savefig(temporary, dpi=150)
-    err.print(f"[green]written[/green]: {plot}")
+    err.print(f"[green]written[/green]: {escape(str(plot))}")

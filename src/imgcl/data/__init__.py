@@ -6,7 +6,7 @@ import difflib
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ __all__ = [
     "synthetic_graph",
 ]
 
+NAMES = ("name", "node_names", "feature_names", "class_names")
 READERS: dict[str, Callable[..., Graph]] = {".npz": read_benchmark_npz, ".json": read_wiki_cs}
 
 
@@ -118,12 +119,13 @@ def _read_number(text: str) -> int | float | None:
 
 def _from_object(source: Any, options: dict[str, Any]) -> Graph:
     """A graph of another library, recognised without importing that library."""
-    for module, kind, convert in (
-        ("torch_geometric.data", "Data", Graph.from_pyg),
-        ("networkx", "Graph", Graph.from_networkx),
+    for module, kind, convert, allowed in (
+        ("torch_geometric.data", "Data", Graph.from_pyg, NAMES),
+        ("networkx", "Graph", Graph.from_networkx, ("x", "y", "feature", "label", *NAMES)),
     ):
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(source, getattr(loaded, kind)):
+            _check_options(f"a {module.partition('.')[0]} {kind}", options, allowed)
             return convert(source, **options)
     raise InputError(
         f"a {type(source).__name__} is not a graph: give a data set name, a path, a torch_geometric Data, "
@@ -135,11 +137,15 @@ def _call(
     make: Callable[..., Graph], what: str, options: dict[str, Any], like: Callable[..., Graph] | None = None
 ) -> Graph:
     allowed = [p.name for p in inspect.signature(like or make).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    _check_options(what, options, allowed)
+    return make(**options)
+
+
+def _check_options(what: str, options: dict[str, Any], allowed: Sequence[str]) -> None:
     unknown = [option for option in options if option not in allowed]
     if unknown:
         choice = f"choose from {', '.join(allowed)}" if allowed else "it takes none"
         raise InputError(f"{what} has no option {unknown[0]!r}: {choice}")
-    return make(**options)
 
 
 def _unknown(source: str, path: Path) -> InputError:

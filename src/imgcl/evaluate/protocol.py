@@ -65,10 +65,9 @@ def evaluate(
         >>> result["reweight", "tail"].mean > result["plain", "tail"].mean
         True
     """
-    labels = encode_labels(y)
+    labels = named(encode_labels(y), class_names)
     rows = check_embedding(Z, len(labels.codes))
     chosen, fit = resolve_classifiers(classifier), resolve_probe(probe)
-    names = _class_names(labels, class_names)
     drawn = draw_splits(labels, imbalance, splits, random_state, **split_options)
     x, codes = torch.from_numpy(normalise_rows(rows)), torch.from_numpy(labels.codes)
     tasks = [_task(x, codes, split.train, split.val, labels) for split in drawn]
@@ -76,11 +75,11 @@ def evaluate(
     scores = {name: _score(chosen[name](bench), x, labels, drawn) for name in chosen}
     return EvaluationResult(
         scores=scores,
-        class_names=names,
+        class_names=labels.names,
         groups=class_groups(labels.sizes),
         protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe},
         ceiling=_ceiling(x, labels, drawn[:ceiling], fit) if ceiling else None,
-        notes=missing_classes(labels, drawn, names),
+        notes=missing_classes(labels, drawn, labels.names),
     )
 
 
@@ -89,7 +88,7 @@ def draw_splits(
 ) -> list[Split]:
     """The splits to evaluate on: drawn, or the given ones after a check."""
     if isinstance(splits, int | np.integer):
-        return make_splits(labels.codes, imbalance, int(splits), random_state, **options)
+        return make_splits(labels.codes, imbalance, int(splits), random_state, class_names=labels.names, **options)
     given = list(splits)
     if not given or options:
         wrong = "splits is empty" if not given else f"{', '.join(options)} cannot be changed in splits that are given"
@@ -169,14 +168,14 @@ def _ceiling(x: Tensor, labels: Labels, drawn: Sequence[Split], probe: Probe) ->
     return _score(models, x, labels, drawn)
 
 
-def _class_names(labels: Labels, given: Sequence[str] | None) -> tuple[str, ...]:
-    """Names of the classes that occur; ``given`` is indexed by the integer label."""
-    if given is None:
-        return labels.names
+def named(labels: Labels, class_names: Sequence[str] | None) -> Labels:
+    """The labels with classes called as in ``class_names``, which the integer label indexes."""
+    if class_names is None:
+        return labels
     try:
-        return tuple(str(given[int(name)]) for name in labels.names)
+        return Labels(labels.codes, tuple(str(class_names[int(name)]) for name in labels.names))
     except (ValueError, IndexError):
         raise InputError(
-            f"there are {len(given)} class names but the labels are {', '.join(labels.names)}: "
+            f"there are {len(class_names)} class names but the labels are {', '.join(labels.names)}: "
             "class names need labels 0..K-1"
         ) from None

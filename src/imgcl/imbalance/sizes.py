@@ -118,12 +118,13 @@ def check_total(total: int, n_classes: int, available: int) -> None:
     """Refuse totals that no sizes of at least 1 per class can have."""
     if total < n_classes:
         raise InputError(
-            f"{total} training labels are too few for {n_classes} classes, one each at least: raise train_fraction"
+            f"{total} training labels are too few for {n_classes} classes, one each at least: label more nodes, "
+            "or ask for more training labels (an imbalance that ends in @1/class asks for as many as classes)"
         )
     if total > available:
         raise InputError(
             f"{total} training labels are more than the {available} nodes left after validation and test: "
-            "lower train_fraction, val_per_class or test_per_class"
+            "ask for fewer, or label more nodes"
         )
 
 

@@ -60,6 +60,7 @@ def make_splits(
     train_fraction: float = 0.1,
     val_per_class: int | None = None,
     test_per_class: int | None = None,
+    class_names: Sequence[str] | None = None,
 ) -> list[Split]:
     """Splits with balanced validation and test sets and training labels that follow a law of imbalance.
 
@@ -75,6 +76,7 @@ def make_splits(
         train_fraction: training labels as a share of all labelled nodes, unless the law has a number of its own.
         val_per_class: validation nodes per class; by default a tenth of ``test_per_class``, at least 1.
         test_per_class: test nodes per class; by default see :func:`default_test_per_class`.
+        class_names: names of classes 0, 1, ... for messages.
 
     Returns:
         The splits; ``split.sizes`` says how many labels each class got and where the law had to be capped
@@ -94,12 +96,12 @@ def make_splits(
         (71, 22, 7)
     """
     law = parse_imbalance(imbalance)
-    labels = _check_labelled(y)
+    labels = _check_labelled(y, class_names)
     counts = np.bincount(labels[labels >= 0])
     _check_whole("splits", splits)
     if not 0 < train_fraction < 1:
         raise InputError(f"train_fraction is {train_fraction}: it must be between 0 and 1")
-    val, test = _per_class(counts, val_per_class, test_per_class)
+    val, test = _per_class(counts, val_per_class, test_per_class, class_names)
     total = law.total(int(counts.sum()), int((counts > 0).sum()), train_fraction)
     available = np.maximum(counts - val - test, 0)
     fixed = None if law.is_natural else law_sizes(law, total, counts, available)
@@ -180,21 +182,24 @@ def default_test_per_class(counts: ArrayLike) -> int:
     return max((number for number in numbers if number <= limit), default=1)
 
 
-def _per_class(counts: Ints, val: int | None, test: int | None) -> tuple[int, int]:
+def _per_class(counts: Ints, val: int | None, test: int | None, class_names: Sequence[str] | None) -> tuple[int, int]:
     order = class_order(counts)
     smallest = int(order[-1])
     room = int(counts[smallest]) - 1  # one node must be left for training
-    for name, value in (("val_per_class", val), ("test_per_class", test)):
-        if value is not None:
-            _check_whole(name, value)
+    given = {name: value for name, value in (("val_per_class", val), ("test_per_class", test)) if value is not None}
+    for name, value in given.items():
+        _check_whole(name, value)
     chosen_test = default_test_per_class(counts) if test is None else test
     chosen_val = max(1, chosen_test // 10) if val is None else val
     if test is None:
         chosen_test = max(1, min(chosen_test, room - chosen_val))
     if chosen_val + chosen_test > room:
+        lower = " and ".join(name for name, value in given.items() if value > 1)
+        remedy = f"lower {lower}, label more" if room >= 2 else "a class needs at least 3 labelled nodes: label more"
         raise InputError(
-            f"class {smallest} has {room + 1} labelled nodes, too few for {chosen_val} validation, {chosen_test} test "
-            "and at least 1 training node: lower val_per_class and test_per_class, or leave the class out (label -1)"
+            f"class {_called(smallest, class_names)} has {room + 1} labelled node{'s' if room else ''}, too few for "
+            f"{chosen_val} validation, {chosen_test} test and at least 1 training node: {remedy}, "
+            "or leave the class out (label -1)"
         )
     return chosen_val, chosen_test
 
@@ -207,7 +212,7 @@ def _shuffled_by_class(labels: Ints, n_classes: int, rng: np.random.Generator) -
     return nodes, starts
 
 
-def _check_labelled(y: Any) -> Ints:
+def _check_labelled(y: Any, class_names: Sequence[str] | None = None) -> Ints:
     if y is None:
         raise InputError("there are no labels: splits need a class for at least some nodes")
     labels = np.asarray(y)
@@ -216,8 +221,14 @@ def _check_labelled(y: Any) -> Ints:
     if not len(classes):
         raise InputError("there are no labels: every node is unlabelled (-1)")
     if len(classes) == 1:
-        raise InputError(f"every labelled node is of class {classes[0]}: a split needs at least two classes")
+        only = _called(int(classes[0]), class_names)
+        raise InputError(f"every labelled node is of class {only}: a split needs at least two classes")
     return labels
+
+
+def _called(k: int, class_names: Sequence[str] | None) -> str:
+    """What a message calls class k."""
+    return str(k) if class_names is None or k >= len(class_names) else repr(str(class_names[k]))
 
 
 def _check_whole(name: str, value: int) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from imgcl.errors import InputError
 from imgcl.evaluate import EvaluationResult, attribution, class_groups, combine, evaluate
 from imgcl.evaluate.labels import Labels, encode_labels
-from imgcl.evaluate.protocol import draw_splits
+from imgcl.evaluate.protocol import draw_splits, named
 from imgcl.imbalance import Split
 from imgcl.report.encoding import array, classes, coordinates, number, numbers
 from imgcl.report.predictions import node_predictions
@@ -177,7 +177,7 @@ def _add_evaluation(
     splits: int,
     seed: int,
 ) -> None:
-    labels = encode_labels(nodes.labels if nodes.labels is not None else [])
+    labels = named(encode_labels(nodes.labels if nodes.labels is not None else []), nodes.class_names)
     fixed = runs[0].split
     drawn = draw_splits(labels, imbalance, splits if fixed is None else [fixed], seed)
     results = [run.result or _evaluate(run, nodes, drawn, classifiers) for run in runs]

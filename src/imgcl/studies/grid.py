@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from imgcl.baselines import resolve_baseline
@@ -15,8 +16,18 @@ from imgcl.errors import DataNotFoundError, InputError
 from imgcl.estimator import IMGCL, make_config
 from imgcl.evaluate.names import resolve_classifiers
 from imgcl.graph import Graph
+from imgcl.imbalance import parse_imbalance
 from imgcl.methods import resolve_method
-from imgcl.studies.cells import CLASSIFIERS, BaselineCell, Cell, EvaluateCell, GraphRef, PretrainCell, Protocol
+from imgcl.studies.cells import (
+    CLASSIFIERS,
+    ORDINARY,
+    BaselineCell,
+    Cell,
+    EvaluateCell,
+    GraphRef,
+    PretrainCell,
+    Protocol,
+)
 from imgcl.studies.lines import GROUP_LABELS
 from imgcl.train.settings import RunConfig, ScopeSettings, validated
 
@@ -67,6 +78,9 @@ class StudySpec(BaseModel):
         for baseline in self.baselines:
             resolve_baseline(baseline)
         resolve_classifiers(self.classifiers)
+        for imbalance in self.imbalances:
+            if imbalance != ORDINARY or self.scope != "train":
+                parse_imbalance(imbalance)
         return self
 
 
@@ -108,9 +122,14 @@ class Graphs:
                 continue
             if graph.y is None:
                 raise InputError(f"graph {source!r} has no labels: a study evaluates, and needs some")
+            if (occurring := np.count_nonzero(graph.class_sizes)) < 2:
+                found = "only one class" if occurring else "no labelled node"
+                raise InputError(f"graph {source!r} has {found}: a study evaluates, and needs at least two classes")
             if graph.name in loaded:
                 raise InputError(f"two graphs of the study are called {graph.name!r}: give their files other names")
-            ref = GraphRef(source=source, name=graph.name, fingerprint=graph.fingerprint, n_classes=graph.n_classes)
+            ref = GraphRef(
+                source=source, name=graph.name, fingerprint=graph.fingerprint, n_classes=graph.n_occurring_classes
+            )
             loaded[graph.name] = (ref, graph)
         return cls(loaded, missing)
 

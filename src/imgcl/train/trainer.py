@@ -105,7 +105,7 @@ class Trainer:
         n_clusters = balance.n_clusters
         if n_clusters is None:
             # The number of classes is a setting of the task (the paper's K); the labels themselves stay unseen.
-            n_clusters = graph.n_classes or "auto"
+            n_clusters = graph.n_occurring_classes or "auto"
         return BalancedSelector(
             graph,
             n_clusters,
