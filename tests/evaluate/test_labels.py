@@ -15,6 +15,8 @@ from imgcl.evaluate.labels import check_embedding, encode_labels, normalise_rows
         (pd.Series(["x", np.nan, "y"]), [0, -1, 1], ("x", "y")),
         (np.array([True, False]), [1, 0], ("0", "1")),
         (["10", "9"], [0, 1], ("10", "9")),
+        (np.array(["tea", "-1", "salt", np.nan]), [1, -1, 0, -1], ("salt", "tea")),
+        (["EU", "NA"], [0, 1], ("EU", "NA")),
     ],
 )
 def test_labels_as_people_have_them(given: object, codes: list[int], names: tuple[str, ...]) -> None:

@@ -1,6 +1,6 @@
 """Labels and embeddings as people have them, checked and turned into arrays.
 
-Labels may be integers or text; ``-1``, ``None``, ``""``, ``NA`` and ``nan`` mean unlabelled, as numbers and as text.
+Labels may be integers or text; ``-1``, ``None``, ``""`` and ``nan`` mean unlabelled, also as text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imgcl.errors import InputError
 
-UNLABELLED = frozenset({"", "-1", "NA", "NaN", "nan"})  # as text
+UNLABELLED = frozenset({"", "-1", "nan"})  # as text
 
 
 @dataclass(frozen=True, eq=False)

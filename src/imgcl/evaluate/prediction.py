@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FOLDS = 5
+NO_LABEL = UNLABELLED | {"NA", "NaN"}  # in a file, where other programs write a missing value so
 
 
 def predict(
@@ -137,7 +138,7 @@ def read_labels(path: str | Path) -> dict[str, str]:
         if len(line) < 2:
             raise InputError(f"{file}: row {number} is {','.join(line)!r}: expected node,label")
         node, label = line[0].strip(), line[1].strip()
-        label = "" if label in UNLABELLED else label
+        label = "" if label in NO_LABEL else label
         if found.setdefault(node, label) != label:
             raise InputError(f"{file}: node {node!r} has two labels, {found[node]!r} and {label!r}")
     return found
