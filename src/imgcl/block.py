@@ -45,7 +45,7 @@ class Block:
         """The whole graph as one block."""
         adjacency = CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes, device)
         features = features_of(graph.x, normalise, device)
-        return cls(adjacency, features.by_columns() if isinstance(features, DenseFeatures) else features)
+        return cls(adjacency, features.for_many_products() if isinstance(features, DenseFeatures) else features)
 
     @property
     def n_nodes(self) -> int:

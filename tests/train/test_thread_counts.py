@@ -24,6 +24,7 @@ ANY_COUNT = (
     "splits",
     "edges kept",
     "sparse product",
+    "binary product",
     "PageRank",
     "diffusion",
     "random walks",
@@ -44,12 +45,15 @@ def results() -> dict[str, Any]:
     from imgcl.data import synthetic_graph
     from imgcl.imbalance import make_splits
     from imgcl.sparse import threads
+    from imgcl.sparse.columns import BinaryColumns
     from imgcl.views import PPRDiffusion
 
     threads.SMALL_WORK = 0  # else one thread does all the work on a small graph
     graph = synthetic_graph(class_sizes=[900, 400, 100], n_features=64, mean_degree=8, seed=3)
     rows = np.random.default_rng(0).normal(size=(graph.n_nodes, 48)).astype(np.float32)
     block = Block.from_graph(graph)
+    binary = BinaryColumns(np.packbits(graph.x.T > 0, axis=1, bitorder="little"), graph.n_nodes)
+    weight = torch.from_numpy(np.random.default_rng(1).normal(size=(64, 200)).astype(np.float32))
     kept = block.adjacency.drop_edges(0.4, 7)
     diffused = PPRDiffusion().matrix(block.adjacency)
     clusters, scores = kmeans(rows, 5, seed=1), centrality(graph)
@@ -59,6 +63,7 @@ def results() -> dict[str, Any]:
         "splits": [part for split in make_splits(graph.y, splits=2) for part in (split.train, split.val, split.test)],
         "edges kept": [kept.indptr.numpy(), kept.indices.numpy()],
         "sparse product": [(block.normalised @ torch.from_numpy(rows)).numpy()],
+        "binary product": [binary.product(weight).numpy(), binary.gradient(torch.from_numpy(rows)).numpy()],
         "PageRank": [scores],
         "diffusion": [diffused.indptr.numpy(), diffused.indices.numpy(), diffused.weights.numpy()],
         "random walks": [random_walks(graph, 2, 20, p=0.5, q=2.0)],

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from imgcl.compiled import njit
-from imgcl.fused.norm_activation import CHUNK, FAST
-from imgcl.sparse.threads import threaded, threads_for
+from imgcl.fused.norm_activation import CHUNK
+from imgcl.sparse.threads import FAST, threaded, threads_for
 
 
 def bias_activation(hidden: Tensor, bias: Tensor, slope: Tensor) -> Tensor:

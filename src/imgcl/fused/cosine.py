@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from imgcl.fused.norm_activation import FAST
-from imgcl.sparse.threads import threaded, threads_for
+from imgcl.sparse.threads import FAST, threaded, threads_for
 
 SMALLEST = 1e-8  # a shorter row counts as this long, as in torch
 LANES = 16  # sums that run side by side: the same additions for any number of threads

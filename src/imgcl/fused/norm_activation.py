@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl.compiled import njit
-from imgcl.sparse.threads import threaded, threads_for
+from imgcl.sparse.threads import FAST, threaded, threads_for
 
 CHUNK = 256  # rows summed in single precision before they join the total; the same for any number of threads
-# Fast arithmetic except reassociation, which a kernel's serial and parallel form would use differently.
-FAST = {"contract", "nsz", "nnan", "ninf", "arcp"}
 
 
 def norm_activation(

@@ -1,8 +1,17 @@
 """CSR matrices on torch tensors, and the products everything else is made of."""
 
 from imgcl.sparse.csr import CSR
-from imgcl.sparse.features import DenseFeatures, Features, SparseFeatures, features_of
+from imgcl.sparse.features import BinaryFeatures, DenseFeatures, Features, SparseFeatures, features_of
 from imgcl.sparse.locality import locality_order
 from imgcl.sparse.operator import Operator
 
-__all__ = ["CSR", "DenseFeatures", "Features", "Operator", "SparseFeatures", "features_of", "locality_order"]
+__all__ = [
+    "CSR",
+    "BinaryFeatures",
+    "DenseFeatures",
+    "Features",
+    "Operator",
+    "SparseFeatures",
+    "features_of",
+    "locality_order",
+]

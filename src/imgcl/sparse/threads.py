@@ -10,6 +10,8 @@ import torch
 
 from imgcl.compiled import njit
 
+# Fast arithmetic except reassociation, which a kernel's serial and parallel form would use differently.
+FAST = {"contract", "nsz", "nnan", "ninf", "arcp"}
 SMALL_WORK = 1 << 22  # multiplications below which waking the other threads costs more than they save
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from imgcl.block import Block
-from imgcl.sparse import CSR, DenseFeatures, Features
+from imgcl.sparse import CSR, Features, SparseFeatures
 from imgcl.views.base import check_probability, draw_seed, edge_probabilities
 from imgcl.views.centrality import centrality_scores, check_scores
 from imgcl.views.feature_masking import mask_columns
@@ -109,8 +109,9 @@ def _edge_factors(adjacency: CSR, scores: str) -> Tensor:
 
 
 def _feature_factors(features: Features, phi: Tensor) -> Tensor:
-    if isinstance(features, DenseFeatures):
-        return _factors((phi.to(features.matrix.dtype) @ features.matrix.abs()).double())
+    if not isinstance(features, SparseFeatures):
+        dense = features.to_dense()
+        return _factors((phi.to(dense.dtype) @ dense.abs()).double())
     transposed = features.operator.transposed
     size = torch.ones(transposed.n_entries, device=phi.device) if transposed.weights is None else transposed.weights
     terms = size.abs().double() * phi[transposed.indices.long()]

@@ -49,8 +49,8 @@ class FeatureDropout:
 def _dropped(features: Features, p: float, seed: int) -> Features:
     scale = 1 / (1 - p) if p < 1 else 0.0
     n_rows = features.shape[0]
-    if isinstance(features, DenseFeatures):
-        dense = features.matrix
+    if not isinstance(features, SparseFeatures):
+        dense = features.to_dense()
         if dense.device.type != "cpu":
             return DenseFeatures(_dropped_torch(dense, p, scale, seed))
         out = torch.empty_like(dense, memory_format=torch.contiguous_format)
