@@ -15,7 +15,7 @@ import torch
 from common import arguments, interleaved, show
 from imgcl.data import load_graph
 from imgcl.sparse.columns import Columns, DenseColumns, binary_columns
-from imgcl.sparse.masked import masked_products
+from imgcl.sparse.masked import MaskedProducts
 from imgcl.train.memory import reuse_freed_memory
 from methods import GRAPH
 
@@ -29,7 +29,8 @@ def make_step(x: Columns) -> Callable[[], torch.Tensor]:
     seeds = [torch.randn(x.shape[0], WIDTH, generator=generator) for _ in masks]
 
     def step() -> torch.Tensor:
-        products = masked_products(x, weight, masks)
+        multiply = MaskedProducts(x, masks)  # views are drawn anew in every epoch
+        products = multiply(weight)
         return torch.autograd.grad(products, weight, seeds)[0]
 
     return step

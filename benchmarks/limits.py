@@ -25,7 +25,7 @@ from methods import GRAPH, ours, run_ours
 
 PARTS = {
     "dense products": ("aten::mm", "aten::addmm", "aten::addmm_"),
-    "look-ups of binary features": ("_MaskedProducts", "_MaskedProductsBackward"),
+    "look-ups of binary features": ("_SharedProducts", "_SharedProductsBackward"),
     "sparse products": ("_Product", "_ProductBackward"),
     "norm and activation": ("_NormActivation", "_NormActivationBackward"),
     "optimiser": (

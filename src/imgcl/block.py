@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from imgcl.graph import Graph
 from imgcl.sparse import CSR, DenseFeatures, Features, Operator, features_of
+from imgcl.sparse.features import Products
 from imgcl.sparse.rows import permute_rows
 
 
@@ -112,7 +113,7 @@ class Block:
 
     def project(self, weight: Tensor) -> Tensor:
         """``X @ weight`` for the features of this view."""
-        return project([self], weight)[0][0]
+        return projection([self])(weight)[0]
 
     def dense_features(self, *, masked: bool = True) -> Tensor:
         """The features of this view as a dense matrix, for modules that know no other; the column mask on request."""
@@ -124,25 +125,26 @@ class Block:
         return x if self.row_mask is None else x * self.row_mask.unsqueeze(1)
 
 
-def project(
-    blocks: list[Block] | tuple[Block, ...], weight: Tensor, frozen: Tensor | None = None
-) -> list[list[Tensor]]:
-    """``X @ weight`` for every block, and the same for a second weight that gets no gradient.
+def projection(blocks: Sequence[Block]) -> Callable[[Tensor], list[Tensor]]:
+    """A function that gives ``X @ weight`` for every block.
 
-    Blocks that share their features share one product, for both weights; blocks with the same column mask as well (a
-    graph and its corruption) share the result itself.
+    Blocks that share their features share one product; blocks with the same column mask as well (a graph and its
+    corruption) share the result itself.
     """
-    products: dict[tuple[int, int], list[Tensor]] = {}
+    found: dict[int, tuple[list[int], Products]] = {}
     for features in {id(block.features): block.features for block in blocks}.values():
         masks = {id(block.column_mask): block.column_mask for block in blocks if block.features is features}
-        found = features.products(weight, list(masks.values()), frozen)
-        for place, key in enumerate(masks):
-            products[id(features), key] = found[place :: len(masks)]
-    weights = range(1 if frozen is None else 2)
-    return [
-        [_at_rows(block, products[id(block.features), id(block.column_mask)][each]) for block in blocks]
-        for each in weights
-    ]
+        found[id(features)] = list(masks), features.products(list(masks.values()))
+
+    def project(weight: Tensor) -> list[Tensor]:
+        products = {
+            (features, mask): product
+            for features, (masks, multiply) in found.items()
+            for mask, product in zip(masks, multiply(weight), strict=True)
+        }
+        return [_at_rows(block, products[id(block.features), id(block.column_mask)]) for block in blocks]
+
+    return project
 
 
 def _at_rows(block: Block, product: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """Features as an operand: dense and sparse storage, masks folded into the weight, shared products."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from imgcl.block import Block, project
+from imgcl.block import Block, projection
 from imgcl.graph import Graph
 from imgcl.sparse import DenseFeatures, SparseFeatures, features_of
+from imgcl.sparse.features import Products
 from imgcl.sparse.rows import permute_rows
 
 X = np.array([[1, 0, 2], [0, 0, 0], [0, 3, 0], [4, 0, 0]], dtype=np.float32)
@@ -44,7 +46,7 @@ def every_view(block: Block) -> list[Block]:
 @pytest.mark.parametrize("x", [X, sp.csr_array(X)], ids=["dense", "sparse"])
 def test_masks_and_orders_of_the_product_are_those_of_the_features(x: object) -> None:
     blocks, weight = every_view(block_of(x)), torch.randn(3, 5)
-    for block, product in zip(blocks, project(blocks, weight)[0], strict=True):
+    for block, product in zip(blocks, projection(blocks)(weight), strict=True):
         assert torch.allclose(product, block.dense_features() @ weight, atol=1e-6)
         assert torch.allclose(block.project(weight), product, atol=1e-6)
 
@@ -56,7 +58,7 @@ def test_gradient_of_the_weight_through_all_views(x: object) -> None:
         features = DenseFeatures(torch.from_numpy(X).double())
         blocks = [replace(block, features=features) for block in blocks]
     weight = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda w: tuple(project(blocks, w)[0]), (weight,))
+    assert torch.autograd.gradcheck(lambda w: tuple(projection(blocks)(w)), (weight,))
 
 
 def test_a_composed_order_and_mask_by_hand() -> None:
@@ -69,12 +71,12 @@ def test_a_graph_and_its_corruption_share_one_product() -> None:
     calls = []
 
     class Counted(DenseFeatures):
-        def products(self, *arguments: object) -> list[torch.Tensor]:
-            calls.append(len(arguments[1]))  # type: ignore[arg-type]
-            return super().products(*arguments)  # type: ignore[arg-type]
+        def products(self, masks: Sequence[torch.Tensor | None]) -> Products:
+            calls.append(len(masks))
+            return super().products(masks)
 
     block = replace(block, features=Counted(block.features.to_dense()))
-    project([block, block.with_row_order(torch.tensor([1, 0, 3, 2]))], weight)
+    projection([block, block.with_row_order(torch.tensor([1, 0, 3, 2]))])(weight)
     assert calls == [1]
 
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from imgcl.sparse.columns import DenseColumns
-from imgcl.sparse.masked import masked_products
+from imgcl.sparse.masked import MaskedProducts
 
 
 def masks(*dropped, width=7):
@@ -33,7 +33,7 @@ def test_equals_masking_the_features_with_its_gradient(given, by_columns):
     x = x.T.contiguous().T if by_columns else x
     weight = torch.randn(7, 3, dtype=torch.float64, generator=generator, requires_grad=True)
     expected = [x @ weight if mask is None else (x * mask) @ weight for mask in given]
-    found = masked_products(DenseColumns(x), weight, given)
+    found = MaskedProducts(DenseColumns(x), given)(weight)
     for a, b in zip(found, expected, strict=True):
         torch.testing.assert_close(a, b)
     seeds = [torch.randn(5, 3, dtype=torch.float64, generator=generator) for _ in given]
@@ -42,23 +42,25 @@ def test_equals_masking_the_features_with_its_gradient(given, by_columns):
         total = sum((product * seed).sum() for product, seed in zip(products, seeds, strict=True))
         gradients.append(torch.autograd.grad(total, weight)[0])
     torch.testing.assert_close(*gradients)
-    assert torch.autograd.gradcheck(lambda w: tuple(masked_products(DenseColumns(x), w, given)), (weight,))
+    assert torch.autograd.gradcheck(lambda w: tuple(MaskedProducts(DenseColumns(x), given)(w)), (weight,))
 
 
 @pytest.mark.parametrize("given", [masks((0, 3), (3, 6)), masks((1,)), [None, None], masks((1,), (2,), (2, 4))])
-def test_a_frozen_weight_beside(given):
+def test_two_networks_multiply_the_same_views(given):
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(5, 7, dtype=torch.float64, generator=generator).T.contiguous().T[:5]
     weight = torch.randn(7, 3, dtype=torch.float64, generator=generator, requires_grad=True)
-    frozen = torch.randn(7, 2, dtype=torch.float64, generator=generator, requires_grad=True)
-    found = masked_products(DenseColumns(x), weight, given, frozen)
-    expected = [x @ each if mask is None else (x * mask) @ each for each in (weight, frozen) for mask in given]
-    for a, b in zip(found, expected, strict=True):
-        torch.testing.assert_close(a, b)
-    trained, others = found[: len(given)], found[len(given) :]
-    assert all(product.requires_grad for product in trained)
+    other = torch.randn(7, 2, dtype=torch.float64, generator=generator, requires_grad=True)
+    multiply = MaskedProducts(DenseColumns(x), given)
+    with torch.no_grad():
+        others = multiply(other)
+    trained = multiply(weight)
     assert not any(product.requires_grad for product in others)
-    mine, theirs = (sum(p.square().sum() for p in products) for products in (trained, expected[: len(given)]))
+    for found, each in ((trained, weight), (others, other)):
+        for a, mask in zip(found, given, strict=True):
+            torch.testing.assert_close(a, x @ each if mask is None else (x * mask) @ each)
+    expected = [x @ weight if mask is None else (x * mask) @ weight for mask in given]
+    mine, theirs = (sum(p.square().sum() for p in products) for products in (trained, expected))
     torch.testing.assert_close(*(torch.autograd.grad(total, weight)[0] for total in (mine, theirs)))
 
 
@@ -67,6 +69,6 @@ def test_a_product_that_is_not_used_adds_nothing_to_the_gradient(used):
     x = torch.arange(10.0).reshape(5, 2).T.contiguous().T
     weight = torch.ones(2, 1, requires_grad=True)
     given = [torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])]
-    found = masked_products(DenseColumns(x), weight, given, torch.ones(2, 1))
+    found = MaskedProducts(DenseColumns(x), given)(weight)
     (gradient,) = torch.autograd.grad(found[used].sum(), weight)
     assert gradient.flatten().tolist() == [[20.0, 0.0], [0.0, 25.0]][used]

@@ -138,7 +138,7 @@ class _Group:
 
     def forward(self, propagated: Features, propagate: Callable[[Tensor], Tensor], training: bool) -> Tensor:
         """Logits of every node, (splits, N, K)."""
-        hidden = torch.relu(propagated.products(self.first, [None])[0] + self.first_bias)
+        hidden = torch.relu(propagated.products([None])(self.first)[0] + self.first_bias)
         if training:
             kept = [torch.rand(self.n, HIDDEN, generator=random) >= DROPOUT for random in self.random]
             hidden = hidden * torch.cat(kept, dim=1) / (1 - DROPOUT)

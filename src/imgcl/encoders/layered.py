@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 import torch
 from torch import Tensor, nn
 
-from imgcl.block import Block, project
+from imgcl.block import Block, projection
 from imgcl.encoders.base import Activation, Encoder, Norm
 from imgcl.encoders.finish import Finish
 from imgcl.errors import InputError
@@ -109,7 +109,7 @@ class LayeredEncoder(Encoder):
                 return [
                     self._encode(block, block.dense_features(masked=False), rows, projected=False) for block in blocks
                 ]
-            (products,) = project(list(blocks), self.input_weight)
+            products = projection(blocks)(self.input_weight)
         return [self._encode(block, first, rows, projected=True) for block, first in zip(blocks, products, strict=True)]
 
     def _encode(self, block: Block, hidden: Tensor, rows: Tensor | None, *, projected: bool) -> Tensor:
@@ -136,16 +136,16 @@ class LayeredEncoder(Encoder):
 def encode_beside(
     encoder: Encoder, frozen: Encoder, blocks: Sequence[Block], rows: Tensor | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """What an encoder gives, and what another one gives that is not trained; they share the first product."""
+    """What an encoder gives, and what another one gives that is not trained; they share the views of the features."""
     layered = isinstance(encoder, LayeredEncoder) and isinstance(frozen, LayeredEncoder)
     if not layered or not all(block.project_first for block in blocks):
         with torch.no_grad():
             others = frozen(blocks, rows)
         return encoder(blocks, rows), others
-    own, theirs = project(list(blocks), encoder.input_weight, frozen.input_weight)  # type: ignore[arg-type]
+    project = projection(blocks)
     with torch.no_grad():
-        others = frozen(blocks, rows, theirs)
-    return encoder(blocks, rows, own), others
+        others = frozen(blocks, rows, project(frozen.input_weight))  # type: ignore[arg-type]
+    return encoder(blocks, rows, project(encoder.input_weight)), others  # type: ignore[arg-type]
 
 
 def fans(in_features: int, widths: Sequence[int]) -> list[tuple[int, int]]:

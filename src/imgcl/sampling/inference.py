@@ -96,7 +96,7 @@ def _first_products(
     products = scratch_array((n, layer.input_weight.shape[1]), scratch)
     for begin in range(0, n, ROWS_AT_ONCE):
         end = min(n, begin + ROWS_AT_ONCE)
-        products[begin:end] = source.rows(begin, end).products(layer.input_weight, [None])[0].cpu().numpy()
+        products[begin:end] = source.rows(begin, end).products([None])(layer.input_weight)[0].cpu().numpy()
     return products
 
 

@@ -26,6 +26,10 @@ class Columns(Protocol):
         """Nodes and columns."""
 
     @property
+    def device(self) -> torch.device:
+        """Where the products are."""
+
+    @property
     def cheap_to_take(self) -> bool:
         """Whether some of the columns are taken at a small part of a product's cost."""
 
@@ -48,6 +52,10 @@ class DenseColumns:
     @property
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape[0], self.matrix.shape[1]
+
+    @property
+    def device(self) -> torch.device:
+        return self.matrix.device
 
     @property
     def cheap_to_take(self) -> bool:
@@ -84,6 +92,10 @@ class BinaryColumns:
     @property
     def shape(self) -> tuple[int, int]:
         return self.n, len(self.bits)
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device("cpu")
 
     @property
     def cheap_to_take(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,10 @@ from torch import Tensor
 from imgcl.graph_checks import Features as GraphFeatures
 from imgcl.sparse.columns import BinaryColumns, DenseColumns, binary_columns
 from imgcl.sparse.csr import CSR, _wrap_array
-from imgcl.sparse.masked import masked_products, masked_weight
+from imgcl.sparse.masked import MaskedProducts, masked_weight
 from imgcl.sparse.operator import Operator
+
+Products = Callable[[Tensor], list[Tensor]]  # of a weight W, one for every mask; W alone receives a gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +29,9 @@ class DenseFeatures:
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape[0], self.matrix.shape[1]
 
-    def products(self, weight: Tensor, masks: Sequence[Tensor | None], frozen: Tensor | None = None) -> list[Tensor]:
-        """``X diag(mask) W`` for every mask, then the same for ``frozen``: as one product and small corrections."""
-        return masked_products(DenseColumns(self.matrix), weight, masks, frozen)
+    def products(self, masks: Sequence[Tensor | None]) -> Products:
+        """``X diag(mask) W`` for every mask: as one product and small corrections."""
+        return MaskedProducts(DenseColumns(self.matrix), masks)
 
     def to_dense(self) -> Tensor:
         return self.matrix
@@ -54,9 +56,9 @@ class BinaryFeatures:
     def shape(self) -> tuple[int, int]:
         return self.columns.shape
 
-    def products(self, weight: Tensor, masks: Sequence[Tensor | None], frozen: Tensor | None = None) -> list[Tensor]:
-        """``X diag(mask) W`` for every mask, then the same for ``frozen``: by looking up eight columns at a time."""
-        return masked_products(self.columns, weight, masks, frozen)
+    def products(self, masks: Sequence[Tensor | None]) -> Products:
+        """``X diag(mask) W`` for every mask: by looking up eight columns at a time."""
+        return MaskedProducts(self.columns, masks)
 
     def to_dense(self) -> Tensor:
         return self.columns.to_dense()
@@ -72,10 +74,9 @@ class SparseFeatures:
     def shape(self) -> tuple[int, int]:
         return self.operator.matrix.n_rows, self.operator.matrix.n_columns
 
-    def products(self, weight: Tensor, masks: Sequence[Tensor | None], frozen: Tensor | None = None) -> list[Tensor]:
-        """``X diag(mask) W`` for every mask, then the same for ``frozen``; only entries that are not zero count."""
-        weights = [weight] if frozen is None else [weight, frozen.detach()]
-        return [self.operator @ masked_weight(each, mask) for each in weights for mask in masks]
+    def products(self, masks: Sequence[Tensor | None]) -> Products:
+        """``X diag(mask) W`` for every mask; only entries that are not zero count."""
+        return lambda weight: [self.operator @ masked_weight(weight, mask) for mask in masks]
 
     def to_dense(self) -> Tensor:
         return torch.from_numpy(self.operator.matrix.to_scipy().toarray()).to(self.operator.matrix.device)

@@ -19,28 +19,32 @@ from torch import Tensor
 from imgcl.sparse.columns import Columns
 
 
-def masked_products(
-    x: Columns, weight: Tensor, masks: Sequence[Tensor | None], frozen: Tensor | None = None
-) -> list[Tensor]:
+class MaskedProducts:
     """``x @ diag(mask) @ weight`` for every mask; ``x`` receives no gradient.
+
+    What does not depend on the weight is prepared once: several networks may multiply the same views.
 
     Args:
         x: features, (N, F).
-        weight: (F, h).
         masks: factor of every column, or ``None`` for ones.
-        frozen: another weight, (F, k), without gradient: its products for every mask follow.
 
     Example:
         >>> from imgcl.sparse.columns import DenseColumns
-        >>> x, weight = DenseColumns(torch.eye(2)), torch.tensor([[1.0], [2.0]])
-        >>> [product.flatten().tolist() for product in masked_products(x, weight, [None, torch.tensor([1.0, 0.0])])]
+        >>> products = MaskedProducts(DenseColumns(torch.eye(2)), [None, torch.tensor([1.0, 0.0])])
+        >>> [product.flatten().tolist() for product in products(torch.tensor([[1.0], [2.0]]))]
         [[1.0, 2.0], [1.0, 0.0]]
     """
-    plan = _plan(x, masks)
-    if plan is not None:
-        return list(_MaskedProducts.apply(weight, x, plan, None if frozen is None else frozen.detach()))
-    weights = [weight] if frozen is None else [weight, frozen.detach()]
-    return [_ColumnProduct.apply(masked_weight(each, mask), x) for each in weights for mask in masks]
+
+    def __init__(self, x: Columns, masks: Sequence[Tensor | None]) -> None:
+        plan = _plan(x, masks)
+        self._x, self._masks = x, masks
+        self._parts = None if plan is None else plan.parts(x)
+
+    def __call__(self, weight: Tensor) -> list[Tensor]:
+        """The product of every mask, for a weight of (F, h)."""
+        if self._parts is None:
+            return [_ColumnProduct.apply(masked_weight(weight, mask), self._x) for mask in self._masks]
+        return list(_SharedProducts.apply(weight, self._parts))
 
 
 def masked_weight(weight: Tensor, mask: Tensor | None) -> Tensor:
@@ -52,12 +56,45 @@ def masked_weight(weight: Tensor, mask: Tensor | None) -> Tensor:
 class _Plan:
     """Which columns are multiplied for all views together (``None``: all), and which for each view alone."""
 
+    width: int  # number of all columns
     shared: Tensor | None
     own: list[Tensor]
     sign: float
 
-    def parts(self, x: Columns) -> tuple[Columns, list[Columns]]:
-        return x if self.shared is None else x.take(self.shared), [x.take(columns) for columns in self.own]
+    def parts(self, x: Columns) -> _Parts:
+        return _Parts(self, x if self.shared is None else x.take(self.shared), [x.take(each) for each in self.own])
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The columns of a plan."""
+
+    plan: _Plan
+    shared: Columns
+    own: list[Columns]
+
+    def products(self, weight: Tensor) -> list[Tensor]:
+        """The product of every view."""
+        plan = self.plan
+        total = self.shared.product(weight if plan.shared is None else weight[plan.shared])
+        *others, last = ((part, weight[columns]) for part, columns in zip(self.own, plan.own, strict=True))
+        products = [part.product(rows, total, plan.sign) for part, rows in others]
+        part, rows = last
+        return [*products, part.product(rows, total, plan.sign, over=True)]
+
+    def gradient(self, gradients: Sequence[Tensor]) -> Tensor:
+        """That of the weight, from those of all products."""
+        plan, (first, second, *more) = self.plan, gradients
+        total = first + second
+        for gradient in more:
+            total = total + gradient
+        result = together = self.shared.gradient(total)
+        if plan.shared is not None:
+            result = together.new_zeros(plan.width, together.shape[1])
+            result[plan.shared] = together
+        for part, gradient, columns in zip(self.own, gradients, plan.own, strict=True):
+            result.index_add_(0, columns, part.gradient(gradient), alpha=plan.sign)
+        return result
 
 
 def _plan(x: Columns, masks: Sequence[Tensor | None]) -> _Plan | None:
@@ -67,14 +104,13 @@ def _plan(x: Columns, masks: Sequence[Tensor | None]) -> _Plan | None:
     binary = all(mask is None or bool((mask.cpu() == each).all()) for mask, each in zip(masks, kept, strict=True))
     if len(masks) < 2 or not binary:
         return None
-    device = next((mask.device for mask in masks if mask is not None), torch.device("cpu"))
     if len(masks) == 2 and x.cheap_to_take:
         first, second = kept
         chosen = [first & second, first & ~second, second & ~first]
-        shared, *own = (each.nonzero().flatten().to(device) for each in chosen)
-        return _Plan(shared, own, 1.0)
-    dropped = [(~each).nonzero().flatten().to(device) for each in kept]
-    return _Plan(None, dropped, -1.0) if sum(map(len, dropped)) < (len(masks) - 1) * width else None
+        shared, *own = (each.nonzero().flatten().to(x.device) for each in chosen)
+        return _Plan(width, shared, own, 1.0)
+    dropped = [(~each).nonzero().flatten().to(x.device) for each in kept]
+    return _Plan(width, None, dropped, -1.0) if sum(map(len, dropped)) < (len(masks) - 1) * width else None
 
 
 class _ColumnProduct(torch.autograd.Function):
@@ -89,47 +125,13 @@ class _ColumnProduct(torch.autograd.Function):
         return ctx.x.gradient(gradient), None
 
 
-class _MaskedProducts(torch.autograd.Function):
+class _SharedProducts(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, x: Columns, plan: _Plan, frozen: Tensor | None) -> tuple[Tensor, ...]:
-        parts = plan.parts(x)
-        ctx.parts, ctx.plan, ctx.shape = parts, plan, weight.shape
-        products = _multiply(*parts, weight, plan)
-        if frozen is None:
-            return tuple(products)
-        ctx.set_materialize_grads(False)  # no zeros for products that have no gradient
-        # Not as one wider product: the sparse products that follow read rows without a gap faster.
-        without_gradient = _multiply(*parts, frozen, plan)
-        ctx.mark_non_differentiable(*without_gradient)
-        return *products, *without_gradient
+    def forward(ctx: Any, weight: Tensor, parts: _Parts) -> tuple[Tensor, ...]:
+        ctx.parts = parts
+        return tuple(parts.products(weight))
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
-        (shared, own), plan = ctx.parts, ctx.plan
-        present = _present(gradients[: len(own)], shared.shape[0], ctx.shape[1])
-        total = present[0] + present[1]
-        for gradient in present[2:]:
-            total = total + gradient
-        together = shared.gradient(total)
-        result = together if plan.shared is None else together.new_zeros(ctx.shape)
-        if plan.shared is not None:
-            result[plan.shared] = together
-        for part, gradient, columns in zip(own, present, plan.own, strict=True):
-            result.index_add_(0, columns, part.gradient(gradient), alpha=plan.sign)
-        return result, None, None, None
-
-
-def _present(gradients: Sequence[Tensor | None], n: int, width: int) -> list[Tensor]:
-    """Zeros where a product was not used."""
-    some = next(each for each in gradients if each is not None)
-    return [some.new_zeros(n, width) if each is None else each for each in gradients]
-
-
-def _multiply(shared: Columns, own: Sequence[Columns], weight: Tensor, plan: _Plan) -> list[Tensor]:
-    """The product of every view."""
-    total = shared.product(weight if plan.shared is None else weight[plan.shared])
-    *others, last = ((part, weight[columns]) for part, columns in zip(own, plan.own, strict=True))
-    products = [part.product(rows, total, plan.sign) for part, rows in others]
-    part, rows = last
-    return [*products, part.product(rows, total, plan.sign, over=True)]
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return ctx.parts.gradient(gradients), None
