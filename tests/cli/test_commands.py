@@ -66,6 +66,7 @@ def test_info_datasets_presets_and_version():
     assert facts["classes"] == 10
     assert "amazon-photo" in imgcl("datasets").stdout
     assert "gbt/amazon-photo" in imgcl("presets", "gbt").stdout
+    assert "bgrl/amazon-computers/paper" in imgcl("presets", "bgrl").stdout  # not shortened, also in a narrow window
     shown = imgcl("presets", "gbt/amazon-photo/paper").stdout
     assert "official" in shown
     assert "4000" in shown.replace(",", "")

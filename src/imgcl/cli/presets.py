@@ -36,7 +36,8 @@ def presets(
         resolve_method(name)
     table = Table()
     for column in ("preset", "origin", "epochs", "lr", "source"):
-        table.add_column(column)
+        # A preset's name is what the next command takes: never shortened; sources are folded instead.
+        table.add_column(column, no_wrap=column == "preset", overflow="fold")
     for preset in sorted(found, key=lambda preset: (list(METHODS).index(preset.method), preset.graph, preset.kind)):
         if name in (None, preset.method):
             training = preset.config().training

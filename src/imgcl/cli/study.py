@@ -56,8 +56,8 @@ def study(
 ) -> None:
     """Run a study and print it; what was computed before is not computed again.
 
-    Studies: main, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory, long-tail, when,
-    forms, starved.
+    Studies: main, methods, baselines, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory,
+    long-tail, when, forms, starved.
 
     Examples:
       imgcl study main --only dataset=amazon-photo,method=gbt --seeds 1 --splits 5
