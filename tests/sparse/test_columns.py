@@ -61,6 +61,7 @@ def test_look_ups_equal_products(n: int, columns: int, width: int, scaled: bool,
     expected = base + sign * (matrix @ weight)
     torch.testing.assert_close(packed.product(weight, base, sign), expected)
     torch.testing.assert_close(packed.gradient(rows), matrix.T @ rows)
+    torch.testing.assert_close(packed.product(weight.T.contiguous().T), matrix @ weight)
     over = base.clone()
     assert packed.product(weight, over, sign, over=True) is over
     torch.testing.assert_close(over, expected)

@@ -112,7 +112,7 @@ class BinaryColumns:
     def product(self, weight: Tensor, base: Tensor | None = None, sign: float = 1.0, over: bool = False) -> Tensor:
         over = over and base is not None
         out = base if base is not None and over else weight.new_empty(self.n, weight.shape[1])
-        values = weight.detach().numpy()
+        values = weight.detach().contiguous().numpy()
         start = values[:0] if base is None or over else base.numpy()
         factors, sign = values_of(self.factors, out.dtype), values.dtype.type(sign)
         table_product(self.codes, values, factors, sign, start, over, out.numpy(), self._threads(weight))

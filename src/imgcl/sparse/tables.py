@@ -90,8 +90,6 @@ def _fill(table: NDArray[Any], weight: NDArray[Any]) -> None:
 def _empty(table: NDArray[Any], out: NDArray[Any]) -> None:
     """Add to every row of ``out`` the buckets whose bit is set; the buckets are folded on the way."""
     width = out.shape[1]
-    for code in range(1 << len(out), len(table)):  # no node has these codes
-        table[code, :] = 0
     for bit in range(len(out) - 1, -1, -1):
         half = 1 << bit
         for code in range(half):
