@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from imgcl.train.settings import RunConfig
 
-RESULT_VERSION = 1  # raised when the code gives other results for the same settings: all cells become new
+RESULT_VERSION = 1  # raised when the code gives other results, not by rounding alone: all cells become new
 PRETRAIN_VERSION = 2  # the same for pre-trainings and what starts from them (2: other random views of large graphs)
 ORDINARY = "random:10/10/80"  # in the place of an imbalance: ordinary random splits of all labelled nodes
 CLASSIFIERS = ("plain", "reweight", "pbs", "logit-adjust")
