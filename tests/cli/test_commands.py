@@ -1,6 +1,7 @@
 """The real command line, in a process of its own."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -70,6 +71,7 @@ def test_info_datasets_presets_and_version():
     shown = imgcl("presets", "gbt/amazon-photo/paper").stdout
     assert "official" in shown
     assert "4000" in shown.replace(",", "")
+    assert re.search(r"residual\W+False", shown)
     assert imgcl("--version").stdout.startswith("imgcl ")
 
 

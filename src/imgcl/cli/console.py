@@ -74,7 +74,7 @@ def facts_table(title: str, facts: dict[str, Any]) -> Table:
             " ".join(map(str, value))
             if isinstance(value, list)
             else f"{value:,}"
-            if isinstance(value, int)
+            if isinstance(value, int) and not isinstance(value, bool)
             else str(value)
         )
         table.add_row(key, escape(shown))
