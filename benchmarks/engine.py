@@ -72,8 +72,6 @@ def main() -> None:
             "share_of_main": overhead * len(cells) / computed,
             "share_bar": 0.02,
             "cells_of_main": len(cells),
-            "hours_of_main_on_2_cores": computed / 3600 / 2,
-            "hours_bar": 4,
             "all_pages_s": drawing,
         },
         options.json,
