@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
@@ -10,10 +12,10 @@ from hypothesis import strategies as st
 
 from imgcl.block import Block
 from imgcl.graph import Graph
-from imgcl.sparse import BinaryFeatures, DenseFeatures, threads
+from imgcl.sparse import BinaryFeatures, DenseFeatures
 from imgcl.sparse.columns import FEWEST_ROWS, BinaryColumns, DenseColumns, binary_columns
 from imgcl.sparse.masked import MaskedProducts
-from imgcl.sparse.tables import ROWS, WIDTH, codes_of
+from imgcl.sparse.tables import ROWS, WIDTH, codes_of, table_gradient, table_product
 
 
 def random_columns(n: int, columns: int, seed: int = 0, *, scaled: bool = False) -> tuple[BinaryColumns, torch.Tensor]:
@@ -69,23 +71,29 @@ def test_look_ups_equal_products(n: int, columns: int, width: int, scaled: bool,
 
 
 @pytest.mark.parametrize("scaled", [False, True])
-def test_several_chunks_of_nodes_and_threads_give_the_same_bits(scaled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    packed, matrix = random_columns(2 * ROWS + 5, 70, scaled=scaled)
-    weight, rows = torch.randn(70, WIDTH + 1), torch.randn(2 * ROWS + 5, WIDTH + 1)
-    found = []
-    for small in (1 << 60, 0):  # one thread; all there are
-        monkeypatch.setattr(threads, "SMALL_WORK", small)
-        codes = codes_of(packed.bits, packed.n, 1 if small else 2)
-        found.append((codes, packed.product(weight), packed.gradient(rows)))
-    assert np.array_equal(found[0][0], found[1][0])
-    assert torch.equal(found[0][1], found[1][1])
-    assert torch.equal(found[0][2], found[1][2])
-    torch.testing.assert_close(found[0][1], matrix.float() @ weight, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(found[0][2], matrix.float().T @ rows, rtol=1e-3, atol=1e-2)
+def test_several_chunks_of_nodes_and_threads_give_the_same_bits(scaled: bool) -> None:
+    n, width = 2 * ROWS + 5, 2 * WIDTH + 1
+    packed, matrix = random_columns(n, 70, scaled=scaled)
+    weight, rows = torch.randn(70, width), torch.randn(n, width)
+    factors = np.empty(0, np.float32) if packed.factors is None else packed.factors.float().numpy()
+
+    def compute(parts: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        codes, out = codes_of(packed.bits, n, parts), np.full((n, width), np.nan, dtype=np.float32)
+        table_product(codes, weight.numpy(), factors, np.float32(1), weight.numpy()[:0], False, out, parts)
+        return codes, out, table_gradient(codes, rows.numpy(), factors, 70, parts)
+
+    alone = compute(1)
+    for parts in (2, 3):
+        for one, several in zip(alone, compute(parts), strict=True):
+            assert np.array_equal(one, several)
+    np.testing.assert_allclose(alone[1], matrix.float() @ weight, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(alone[2].sum(axis=0), matrix.float().T @ rows, rtol=1e-3, atol=1e-2)
 
 
-@pytest.mark.parametrize("dropped", [[(0, 3), (3, 6)], [(1,)], [(), ()], [(1,), (2,), (2, 4)]])
-def test_masked_views_of_binary_features_with_their_gradient(dropped: list[tuple[int, ...]]) -> None:
+@pytest.mark.parametrize(
+    "dropped", [[(0, 3), (3, 6)], [(1,)], [(), ()], [(1,), (2,), (2, 4)], [range(7), ()], [range(7), range(7)]]
+)
+def test_masked_views_of_binary_features_with_their_gradient(dropped: list[Sequence[int]]) -> None:
     packed, matrix = random_columns(11, 7, scaled=True)
     masks = [torch.ones(7, dtype=torch.float64) for _ in dropped]
     for mask, columns in zip(masks, dropped, strict=True):
@@ -117,6 +125,7 @@ def test_a_graph_with_binary_features_uses_look_ups(normalise: str) -> None:
     assert (features.columns.factors is None) == (normalise == "none")
     expected = x / x.sum(1, keepdim=True).clamp(min=1) if normalise == "row" else x
     torch.testing.assert_close(features.to_dense(), expected)
+    assert features.to_dense() is features.to_dense()  # asked for in every epoch by modules that know no bits
     weight = torch.randn(9, 4)
     torch.testing.assert_close(features.products([None])(weight)[0], expected @ weight)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,11 @@ class BinaryFeatures:
         return MaskedProducts(self.columns, masks)
 
     def to_dense(self) -> Tensor:
+        return self._dense
+
+    @cached_property
+    def _dense(self) -> Tensor:
+        """Made once, for views and modules that know no bits and ask in every epoch."""
         return self.columns.to_dense()
 
 
