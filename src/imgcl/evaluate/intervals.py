@@ -6,8 +6,11 @@ grand mean is therefore estimated from the mean squares of the two-way layout,
 
     var = (MS_seed + MS_split - MS_residual) / (seeds * splits),
 
-with Satterthwaite's degrees of freedom; with one seed (or one split) that is the ordinary t interval. The interval
-speaks about other splits of the same graph and other seeds, not about other graphs.
+with Satterthwaite's degrees of freedom; with one seed (or one split) that is the ordinary t interval. Where cells are
+missing (a metric that is undefined there, a run that failed) the variances of seeds, splits and residual are estimated
+by Henderson's method 3 (Henderson 1953): each effect's sum of squares is what it explains beyond the other one. On a
+full table both are the same. The interval speaks about other splits of the same graph and other seeds, not about other
+graphs.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 
@@ -74,21 +77,30 @@ def estimate(values: ArrayLike, seeds: ArrayLike | None = None, splits: ArrayLik
     if n == 1:
         return Estimate(mean, None, None)
     sd = float(cells[known].std(ddof=1))
-    table = None if seeds is None or splits is None else _crossed(cells, np.asarray(seeds), np.asarray(splits))
-    variance, freedom = (sd**2 / n, float(n - 1)) if table is None else _two_way(table)
+    variance, freedom = sd**2 / n, float(n - 1)
+    if seeds is not None and splits is not None:
+        design = _effect(np.asarray(seeds)[known]), _effect(np.asarray(splits)[known])
+        if any(len(np.unique(effect)) > 1 for effect in design):
+            variance, freedom = _crossed(cells[known], *design)
     half = float(student.ppf(0.975, freedom) * np.sqrt(variance))
     return Estimate(mean, sd, (mean - half, mean + half))
 
 
-def _crossed(cells: np.ndarray, seeds: np.ndarray, splits: np.ndarray) -> np.ndarray | None:
-    """The values as a (seeds, splits) table, or ``None`` when the design is not a full crossing of several."""
-    rows, row = np.unique(seeds, return_inverse=True)
-    columns, column = np.unique(splits, return_inverse=True)
-    if min(len(rows), len(columns)) < 2 or len(cells) != len(rows) * len(columns):
-        return None
-    table = np.full((len(rows), len(columns)), np.nan)
+def _effect(levels: np.ndarray) -> NDArray[np.int64]:
+    """Levels as 0, 1, ...; all 0 when no two cells share one, for such an effect is part of the residual."""
+    names, codes = np.unique(levels, return_inverse=True)
+    return np.zeros(len(codes), dtype=np.int64) if len(names) == len(codes) else codes
+
+
+def _crossed(cells: np.ndarray, row: NDArray[np.int64], column: NDArray[np.int64]) -> tuple[float, float]:
+    """Variance of the mean of cells with two crossed effects, and its degrees of freedom."""
+    counts = np.zeros((row.max() + 1, column.max() + 1), dtype=np.int64)
+    np.add.at(counts, (row, column), 1)
+    if min(counts.shape) < 2 or (counts != 1).any():
+        return _unbalanced(cells, row, column, counts)
+    table = np.empty(counts.shape)
     table[row, column] = cells
-    return None if np.isnan(table).any() else table
+    return _two_way(table)
 
 
 def _two_way(table: np.ndarray) -> tuple[float, float]:
@@ -105,3 +117,39 @@ def _two_way(table: np.ndarray) -> tuple[float, float]:
         return 0.0, float(r * c - 1)
     weights = rows**2 / (r - 1) + columns**2 / (c - 1) + residual**2 / ((r - 1) * (c - 1))
     return total / (r * c), max(1.0, total**2 / weights)
+
+
+def _unbalanced(cells: np.ndarray, row: np.ndarray, column: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+    """As :func:`_two_way` where cells are missing or repeated: Henderson's method 3."""
+    n, values = len(cells), cells - cells.mean()
+    rows, columns = np.eye(counts.shape[0])[row], np.eye(counts.shape[1])[column]
+    design = np.hstack([rows, columns])
+    fitted, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
+    unexplained = float(((values - design @ fitted) ** 2).sum())
+    freedom = np.array([rank - columns.shape[1], rank - rows.shape[1], n - rank])  # rows, columns, residual
+    beyond = [max(0.0, _within(values, effect) - unexplained) for effect in (columns, rows)]
+    squares = np.array([*beyond, unexplained]) / np.maximum(freedom, 1)
+    squares[:2] = np.maximum(squares[:2], squares[2])
+    weights = np.array([_weight(counts, freedom[0]), _weight(counts.T, freedom[1]), 0.0])
+    weights[2] = 1 / n - weights.sum()
+    parts = weights * squares
+    total = float(parts.sum())
+    if total <= 0:
+        return 0.0, float(n - 1)
+    return total, max(1.0, float(total**2 / (parts**2 / np.maximum(freedom, 1)).sum()))
+
+
+def _within(values: np.ndarray, effect: np.ndarray) -> float:
+    """Sum of squares around the means of an effect's levels."""
+    means = effect.T @ values / effect.sum(axis=0)
+    return float(((values - effect @ means) ** 2).sum())
+
+
+def _weight(counts: np.ndarray, freedom: int) -> float:
+    """Weight of the mean square of the effect in ``counts``' rows in the variance of the mean."""
+    if freedom < 1:
+        return 0.0
+    n, own, other = counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
+    in_mean_square = (n - (counts**2 / other).sum()) / freedom
+    in_mean = (own**2).sum() / n**2
+    return float(in_mean / in_mean_square)
