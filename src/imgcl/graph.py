@@ -30,6 +30,7 @@ from imgcl.graph_checks import (
     check_nodes,
     symmetric_csr,
 )
+from imgcl.unlabelled import label_array
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -223,7 +224,7 @@ class Graph:
         Args:
             edges: integer array (2, E); direction, duplicates and self-loops do not matter and are cleaned.
             x: features, (N, F), dense or scipy sparse.
-            y: labels, 0..K-1 or -1 for unlabelled.
+            y: labels, integers 0..K-1; -1, None, NaN and the like (``docs/own_graph.md``) for unlabelled.
             n_nodes: number of nodes; by default the number of feature rows.
             name: what to call the graph.
             node_names: one per node.
@@ -262,7 +263,7 @@ class Graph:
         if getattr(data, "edge_index", None) is None:
             raise GraphError("the torch_geometric Data has no edge_index: only homogeneous graphs with edges are read")
         x, y = getattr(data, "x", None), getattr(data, "y", None)
-        labels = None if y is None else _as_array(y)
+        labels = None if y is None else label_array(y)
         if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
         features = _torch_features(x) if hasattr(x, "detach") else x
@@ -311,8 +312,9 @@ class Graph:
                 )
             x = np.stack(rows)
         if y is None and any(label in graph.nodes[node] for node in nodes):
-            y = np.array([graph.nodes[node].get(label, -1) for node in nodes])
-        names.setdefault("node_names", [str(node) for node in nodes])
+            y = [graph.nodes[node].get(label) for node in nodes]
+        if names.get("node_names") is None:
+            names["node_names"] = _networkx_names(nodes)
         return cls.from_edges(edges, x, y, n_nodes=len(nodes), **names)
 
     def to_pyg(self) -> Data:
@@ -336,6 +338,16 @@ class Graph:
                 )
         y = None if self.y is None else torch.from_numpy(np.array(self.y))
         return Data(x=x, edge_index=edge_index, y=y, num_nodes=self.n_nodes)
+
+
+def _networkx_names(nodes: Sequence[Any]) -> list[str]:
+    first: dict[str, Any] = {}
+    for node in nodes:
+        if first.setdefault(str(node), node) is not node:
+            raise GraphError(
+                f"nodes {first[str(node)]!r} and {node!r} are both called {str(node)!r}: rename one, or pass node_names"
+            )
+    return list(first)
 
 
 def _as_array(values: Any) -> np.ndarray:

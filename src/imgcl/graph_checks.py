@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from imgcl.errors import GraphError
+from imgcl.errors import GraphError, InputError
+from imgcl.unlabelled import RULE, are_numbers, label_array, labelled, whole_numbers
 
 Features = np.ndarray | sp.csr_array
 LARGEST = np.float32(1e15)  # of a feature: squares of such numbers, and many added up, still fit into float32
@@ -137,23 +138,29 @@ def _raise_unusable(row: int, column: int, value: Any, count: int) -> None:
 
 def check_labels(y: ArrayLike, n: int, class_names: Sequence[str] | None = None) -> NDArray[np.int64]:
     """An integer array (n,) with entries 0..K-1, or -1 for unlabelled."""
-    array = np.asarray(y)
+    array = label_array(y)
     if array.ndim != 1 or len(array) != n:
         raise GraphError(f"labels have shape {array.shape}, expected ({n},): one label per node, -1 for unlabelled")
-    if array.dtype.kind == "f" and np.all(np.abs(array) < 2**53) and np.all(array == np.floor(array)):
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise GraphError(f"labels have dtype {array.dtype}: labels must be integers 0..K-1, or -1 for unlabelled")
-    negative = np.flatnonzero(array < -1)
-    if len(negative):
-        first = int(negative[0])
-        raise GraphError(f"labels[{first}] is {array[first]}: labels must be 0..K-1, or -1 for unlabelled")
+    known, numbers = _class_numbers(array)
     limit = MAX_CLASSES if class_names is None else len(class_names)
-    if len(array) and array.max() >= limit:
-        first = int(np.argmax(array >= limit))
+    for i in np.flatnonzero(numbers >= limit)[:1]:
         reason = f"at most {limit:,} classes are supported" if class_names is None else f"there are {limit} class names"
-        raise GraphError(f"labels[{first}] is {array[first]} but {reason}: number the classes 0..K-1")
-    return array.astype(np.int64)
+        raise GraphError(f"labels[{known[i]}] is {numbers[i]} but {reason}: number the classes 0..K-1")
+    codes = np.full(n, -1, dtype=np.int64)
+    codes[known] = numbers
+    return codes
+
+
+def _class_numbers(array: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Which nodes have a label, and their labels as integers."""
+    try:
+        known = labelled(array)
+        if not are_numbers(array, known):
+            i = next(int(i) for i in np.flatnonzero(known) if not are_numbers(array[i : i + 1], known[i : i + 1]))
+            raise InputError(f"labels[{i}] is {array[i]!r}: {RULE}; number the classes and name them by class_names")
+        return np.flatnonzero(known), whole_numbers(array, known)
+    except InputError as error:
+        raise GraphError(str(error)) from None
 
 
 def check_names(what: str, names: Sequence[str] | None, size: int | None = None) -> tuple[str, ...] | None:
@@ -164,7 +171,27 @@ def check_names(what: str, names: Sequence[str] | None, size: int | None = None)
         raise GraphError(f"{what} is the text {names!r}: give a sequence of names")
     if size is not None and len(names) != size:
         raise GraphError(f"{what} has length {len(names)}, expected {size}")
-    return tuple(str(name) for name in names)
+    given = tuple(str(name) for name in names)
+    _check_characters(what, given)
+    return given if what == "feature_names" else check_distinct(what, given)
+
+
+def _check_characters(what: str, names: Sequence[str]) -> None:
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError as error:
+        ends = np.cumsum([len(name) for name in names])
+        i = int(np.searchsorted(ends, error.start, side="right"))
+        raise GraphError(f"{what}[{i}] is {names[i]!r}, which UTF-8 cannot write: use characters that exist") from None
+
+
+def check_distinct(what: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The names, or an error with the first two that are equal: labels and results are looked up by name."""
+    place: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if place.setdefault(name, i) != i:
+            raise GraphError(f"{what}[{place[name]}] and {what}[{i}] are both {name!r}: give each a name of its own")
+    return tuple(names)
 
 
 def check_nodes(nodes: ArrayLike, n: int) -> NDArray[np.int64]:

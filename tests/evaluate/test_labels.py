@@ -33,7 +33,7 @@ def test_labels_as_people_have_them(given: object, codes: list[int], names: tupl
         ([0, 1, -3], r"labels\[2\] is -3"),
         ([0.5, 1.0], r"labels\[0\] is 0.5"),
         ([[0, 1]], "shape"),
-        (np.array([0, 1], dtype="datetime64[D]"), "dtype"),
+        (np.array([0, 1j]), "dtype"),
     ],
 )
 def test_labels_that_cannot_be_used(given: object, message: str) -> None:

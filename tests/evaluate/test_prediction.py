@@ -68,7 +68,7 @@ def test_labels_file(tmp_path: Path) -> None:
     file.write_text("0,tea\n1,salt\n", encoding="utf-8")
     assert read_labels(file) == {"0": "tea", "1": "salt"}
     file.write_text("id,kind\n0,tea\n1,-1\n2,NA\n3,nan\n", encoding="utf-8")
-    assert read_labels(file) == {"0": "tea", "1": "", "2": "", "3": ""}
+    assert read_labels(file, []) == {"0": "tea", "1": "", "2": "", "3": ""}
     file.write_text("0\n", encoding="utf-8")
     with pytest.raises(InputError, match="row 1 is '0': expected node,label"):
         read_labels(file)
@@ -77,6 +77,40 @@ def test_labels_file(tmp_path: Path) -> None:
         read_labels(file)
     with pytest.raises(DataNotFoundError, match="no labels at"):
         read_labels(tmp_path / "none.csv")
+
+
+def test_a_first_row_is_dropped_only_when_it_cannot_be_a_label(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text("id,tea\nb,salt\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"row 1 is 'id,tea', .* the label of node 'id': begin .* the line node,label"):
+        read_labels(file, ["id", "b"])
+    assert read_labels(file, ["a", "b"]) == {"b": "salt"}
+    with pytest.warns(UserWarning, match=r"row 1 \(id,tea\) is taken for a header"):
+        assert read_labels(file) == {"b": "salt"}
+    file.write_text("node,label\nid,tea\nnode,salt\n", encoding="utf-8")
+    assert read_labels(file, ["id", "node"]) == {"id": "tea", "node": "salt"}
+    file.write_text("0,class\n1,salt\n", encoding="utf-8")
+    assert read_labels(file) == read_labels(file, []) == {"0": "class", "1": "salt"}
+
+
+def test_a_node_whose_name_has_blanks_is_found_by_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("node,label\n a,tea\na,salt\n b ,milk\n", encoding="utf-8")
+    assert read_labels(tmp_path / "labels.csv", [" a", "a", "b"]) == {" a": "tea", "a": "salt", "b": "milk"}
+
+
+def test_nodes_that_share_a_name_or_a_label_given_twice_are_refused(blobs: Blobs) -> None:
+    with pytest.raises(InputError, match=r"node_names\[0\] and node_names\[2\] are both 'a'"):
+        align_labels({"a": "x"}, 3, ["a", "b", "a"])
+    with pytest.raises(InputError, match=r"node_names\[0\] and node_names\[1\] are both 'a'"):
+        predict(blobs[0], blobs[1], node_names=["a"] * len(blobs[0]))
+    with pytest.raises(InputError, match="node 'a' and node 0, which are the same node, with different labels"):
+        align_labels({"a": "x", 0: "y"}, 2, ["a", "b"])
+
+
+def test_an_infinite_label_in_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("node,label\n0,inf\n", encoding="utf-8")
+    with pytest.raises(InputError, match="row 2 has the label inf, an infinite number"):
+        read_labels(tmp_path / "labels.csv")
 
 
 @pytest.mark.parametrize("content", [b"node,label\n1,\xa3\n", b'1,"' + b"x" * 200_000 + b'"\n'])

@@ -14,7 +14,7 @@ from imgcl.baselines.supervised_gcn import SCHEDULES, gcn
 from imgcl.errors import InputError
 from imgcl.evaluate import CLASSIFIERS, EvaluationResult, class_groups, evaluate
 from imgcl.evaluate.labels import encode_labels
-from imgcl.evaluate.protocol import draw_splits, law_name, missing_classes, score_predictions
+from imgcl.evaluate.protocol import draw_splits, law_name, missing_classes, named, score_predictions
 from imgcl.graph import Graph
 from imgcl.imbalance import Split
 
@@ -134,7 +134,7 @@ def _predictions(
     assert graph.y is not None
     labels = encode_labels(graph.y)
     drawn = draw_splits(labels, imbalance, splits, seed)
-    class_names = labels.names if graph.class_names is None else tuple(graph.class_names[int(k)] for k in labels.names)
+    class_names = named(labels, graph.class_names).names
     scores = {}
     for name in names:
         made = baseline.make(graph, labels, drawn, name, seed)

@@ -1,6 +1,6 @@
 """Labels and embeddings as people have them, checked and turned into arrays.
 
-Labels may be integers or text; ``-1``, ``None``, ``""`` and ``nan`` mean unlabelled, also as text.
+Labels may be integers or text; :mod:`imgcl.unlabelled` decides which values mean that there is none.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl.errors import InputError
-
-UNLABELLED = frozenset({"", "-1", "nan"})  # as text
+from imgcl.graph_checks import check_distinct
+from imgcl.unlabelled import are_numbers, as_text, label_array, labelled, whole_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,9 @@ class Labels:
 
     codes: NDArray[np.int64]
     names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        check_distinct("class_names", self.names)
 
     @property
     def n_classes(self) -> int:
@@ -42,54 +45,41 @@ def encode_labels(y: ArrayLike) -> Labels:
     """Number the classes that occur, in sorted order.
 
     Raises:
-        InputError: when there is nothing to learn from: no labels, or one class only.
+        InputError: when there is nothing to learn from (no labels, or one class only), or a label is neither an
+            integer 0 or more nor text.
 
     Example:
         >>> labels = encode_labels(["cat", "", "dog", None, "cat"])
         >>> labels.codes.tolist(), labels.names
         ([0, -1, 1, -1, 0], ('cat', 'dog'))
     """
-    array = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    array = label_array(y)
     if array.ndim != 1:
         raise InputError(f"labels have shape {array.shape}: give one label per node")
-    if array.dtype.kind in "OUS":
-        known = np.array([_is_label(value) for value in array], dtype=bool)
-        values = array[known].tolist()
-        if all(isinstance(value, int | float | np.number) for value in values):
-            labelled = _whole_numbers(np.asarray(values, dtype=np.float64), np.flatnonzero(known))
-        else:
-            labelled = np.asarray([str(value) for value in values])
-    elif array.dtype.kind in "iufb":
-        known = ~np.isnan(array) if array.dtype.kind == "f" else np.ones(len(array), dtype=bool)
-        known &= array != -1
-        labelled = _whole_numbers(array[known], np.flatnonzero(known))
+    known = labelled(array)
+    if are_numbers(array, known):
+        classes, codes_known = np.unique(whole_numbers(array, known), return_inverse=True)
+        names = tuple(str(number) for number in classes)
     else:
-        raise InputError(f"labels have dtype {array.dtype}: give integers or text")
-    names, codes_known = np.unique(labelled, return_inverse=True)
+        codes_known, names = _named_classes(array[known].tolist())
     if len(names) < 2:
-        what = "no node has a label" if not len(names) else f"every label is {str(names[0])!r}"
+        what = "no node has a label" if not names else f"every label is {names[0]!r}"
         raise InputError(f"{what}: a classifier needs at least two classes")
     codes = np.full(len(array), -1, dtype=np.int64)
     codes[known] = codes_known
-    return Labels(codes, tuple(str(name) for name in names))
+    return Labels(codes, names)
 
 
-def _is_label(value: Any) -> bool:
-    if value is None or (isinstance(value, str) and value.strip() in UNLABELLED):
-        return False
-    if isinstance(value, float | np.floating) and np.isnan(value):
-        return False
-    return not (isinstance(value, int | float | np.number) and value == -1)
-
-
-def _whole_numbers(values: np.ndarray, where: np.ndarray) -> NDArray[np.int64]:
-    wrong = (values != np.floor(values)) | (values < 0)
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise InputError(
-            f"labels[{where[i]}] is {values[i]}: labels must be integers 0..K-1 or text, and -1 or empty for unlabelled"
-        )
-    return values.astype(np.int64)
+def _named_classes(values: list[Any]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Class number of each value, and the classes by name; 1 and "1" are not one class."""
+    called = [as_text(value) for value in values]
+    first: dict[str, Any] = {}
+    for name, value in zip(called, values, strict=True):
+        if first.setdefault(name, value) != value:
+            raise InputError(f"labels {first[name]!r} and {value!r} are both called {name!r}: give all as text")
+    names = tuple(sorted(first))
+    number = {name: k for k, name in enumerate(names)}
+    return np.array([number[name] for name in called], dtype=np.int64), names
 
 
 def check_embedding(Z: Any, n_nodes: int) -> NDArray[np.float32]:

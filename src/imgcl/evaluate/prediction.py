@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,16 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from imgcl.errors import DataNotFoundError, InputError
 from imgcl.evaluate.groups import class_groups
-from imgcl.evaluate.labels import UNLABELLED, Labels, check_embedding, encode_labels, normalise_rows
+from imgcl.evaluate.labels import Labels, check_embedding, encode_labels, normalise_rows
 from imgcl.evaluate.names import resolve_classifiers, resolve_probe
 from imgcl.evaluate.tasks import PooledBench, Task
+from imgcl.graph_checks import check_distinct
 from imgcl.seeding import generator
+from imgcl.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FOLDS = 5
-NO_LABEL = UNLABELLED | {"NA", "NaN"}  # in a file, where other programs write a missing value so
+HEADER = (frozenset({"node", "id", "name"}), frozenset({"label", "class"}))  # words of its first and second column
 
 
 def predict(
@@ -43,7 +46,8 @@ def predict(
 
     Args:
         Z: embeddings (N, d).
-        labels: one per node (-1, ``None`` or empty for unlabelled), or a mapping from node name or number to class.
+        labels: one per node (-1, ``None``, NaN, empty and the like for unlabelled), or a mapping from node name or
+            number to class.
         classifier: a name of ``imgcl.evaluate.CLASSIFIERS``.
         node_names: names of the nodes, for the result and for a mapping's keys.
         probe: as in :func:`imgcl.evaluate.evaluate`.
@@ -65,6 +69,8 @@ def predict(
     rows = check_embedding(Z, len(np.asarray(Z)))
     if node_names is not None and len(node_names) != len(rows):
         raise InputError(f"there are {len(node_names)} node names but the embedding has {len(rows)} rows")
+    if node_names is not None:
+        check_distinct("node_names", [str(name) for name in node_names])
     aligned = align_labels(labels, len(rows), node_names) if isinstance(labels, Mapping) else labels
     encoded = encode_labels(aligned)
     check_embedding(Z, len(encoded.codes))
@@ -80,7 +86,7 @@ def predict(
     return pd.DataFrame(
         {
             "node": list(node_names) if node_names is not None else np.arange(len(rows)),
-            "class": np.array(encoded.names)[predicted],
+            "class": np.array(encoded.names, dtype=object)[predicted],  # text of numpy loses what a name ends with: \0
             "probability": probability.numpy().astype(np.float64),
             "group": group[predicted],
             "given": encoded.codes >= 0,
@@ -116,36 +122,68 @@ def _folds(labels: Labels, seed: int) -> NDArray[np.int64]:
     return np.where(fold >= 0, np.searchsorted(used, fold), -1)
 
 
-def read_labels(path: str | Path) -> dict[str, str]:
+def read_labels(path: str | Path, node_names: Sequence[str] | None = None) -> dict[str, str]:
     """Labels of a CSV file: node name or number in the first column, class in the second.
 
-    A header is skipped: a first line whose first word is ``node``, ``id`` or ``name``, or whose second is ``label`` or
-    ``class``. An empty class, ``-1``, ``NA`` and ``nan`` mean unlabelled.
+    A first row of ``node``, ``id`` or ``name``, then ``label`` or ``class``, is a header. So is a row with one of these
+    words only, such as ``id,kind``. If the graph has a node of that name, it is refused: it may be that node's label.
+
+    Args:
+        path: the file. An empty class, ``-1``, ``NA``, ``nan`` and the like mean unlabelled.
+        node_names: names of the graph's nodes (empty: they are numbers). Without them a first row that is probably a
+            header is skipped with a warning.
+
+    Raises:
+        InputError: when the file is not such a CSV file, a node has two labels, or the first row may be either.
     """
     file = Path(path)
-    if not file.is_file():
-        raise DataNotFoundError(f"no labels at {file}: give a CSV file with the columns node,label")
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as stream:
-            lines = [line for line in csv.reader(stream) if line]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{file} is not a CSV file in UTF-8 ({error}): give one with the columns node,label") from None
-    first = 1
-    if lines and len(lines[0]) > 1 and _is_header(*(word.strip().lower() for word in lines[0][:2])):
-        lines, first = lines[1:], 2
+    known = None if node_names is None else frozenset(map(str, node_names))
+    lines = _read_lines(file)
+    first = 2 if lines and _has_header(lines[0], known, file) else 1
     found: dict[str, str] = {}
-    for number, line in enumerate(lines, start=first):
+    for number, line in enumerate(lines[first - 1 :], start=first):
         if len(line) < 2:
             raise InputError(f"{file}: row {number} is {','.join(line)!r}: expected node,label")
-        node, label = line[0].strip(), line[1].strip()
-        label = "" if label in NO_LABEL else label
+        node, label = _node(line[0], known), line[1].strip()
+        if is_infinite(label):
+            raise InputError(
+                f"{file}: row {number} has the label {label}, an infinite number: leave it empty, or rename"
+            )
+        label = "" if is_unlabelled(label, FILE_WORDS) else label
         if found.setdefault(node, label) != label:
             raise InputError(f"{file}: node {node!r} has two labels, {found[node]!r} and {label!r}")
     return found
 
 
-def _is_header(node: str, label: str) -> bool:
-    return node in {"node", "id", "name"} or label in {"label", "class"}
+def _read_lines(file: Path) -> list[list[str]]:
+    if not file.is_file():
+        raise DataNotFoundError(f"no labels at {file}: give a CSV file with the columns node,label")
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as stream:
+            return [line for line in csv.reader(stream) if line]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is not a CSV file in UTF-8 ({error}): give one with the columns node,label") from None
+
+
+def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -> bool:
+    """Whether the first row is a header; one that may be a node's label is refused, or warned of without names."""
+    words = [word.strip().lower() in expected for word, expected in zip(line, HEADER, strict=False)]
+    if len(words) < 2 or not any(words) or all(words) or _is_number(line[0].strip()):
+        return len(words) == 2 and all(words)
+    row = ",".join(line[:2])
+    if known is None:
+        warnings.warn(f"{file}: row 1 ({row}) is taken for a header; make it node,label to be sure", stacklevel=3)
+    elif (node := _node(line[0], known)) in known:
+        raise InputError(
+            f"{file}: row 1 is {row!r}, which may be a header or the label of node {node!r}: "
+            "begin the file with the line node,label"
+        )
+    return True
+
+
+def _node(cell: str, known: frozenset[str] | None) -> str:
+    """The node that a cell names: exactly as written if there is one, else without the blanks around it."""
+    return cell if known is not None and cell in known else cell.strip()
 
 
 def align_labels(
@@ -159,9 +197,10 @@ def align_labels(
         >>> align_labels({"b": "x"}, 2, node_names=["a", "b"]).tolist()
         [None, 'x']
     """
-    position = {} if node_names is None else {str(name): i for i, name in enumerate(node_names)}
+    names = check_distinct("node_names", [] if node_names is None else [str(name) for name in node_names])
+    position = {name: i for i, name in enumerate(names)}
     numbered = not any(map(_is_number, position))
-    aligned = np.full(n_nodes, None, dtype=object)
+    aligned, keys = np.full(n_nodes, None, dtype=object), dict[int, Any]()
     for key, label in labels.items():
         i = position.get(str(key))
         if i is None:
@@ -170,6 +209,11 @@ def align_labels(
                 number = f"a node number of this graph (0..{n_nodes - 1})"
                 known = number if node_names is None else f"a node name or {number}" if numbered else "a node's name"
                 raise InputError(f"labels have node {key!r}, which is not {known}")
+        other = keys.setdefault(i, key)
+        if str(labels[other]) != str(label):
+            raise InputError(
+                f"labels have node {other!r} and node {key!r}, which are the same node, with different labels"
+            )
         aligned[i] = label
     return aligned
 

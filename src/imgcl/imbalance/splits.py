@@ -15,6 +15,7 @@ from imgcl.graph_checks import check_labels
 from imgcl.imbalance.laws import Imbalance, parse_imbalance
 from imgcl.imbalance.sizes import ClassSizes, class_order, law_sizes, natural_sizes, report_caps
 from imgcl.seeding import generator
+from imgcl.unlabelled import label_array
 
 Ints = NDArray[np.int64]
 NICE = (1, 1.5, 2, 3, 5, 7)  # times a power of ten: the numbers of test nodes per class that people choose
@@ -215,8 +216,8 @@ def _shuffled_by_class(labels: Ints, n_classes: int, rng: np.random.Generator) -
 def _check_labelled(y: Any, class_names: Sequence[str] | None = None) -> Ints:
     if y is None:
         raise InputError("there are no labels: splits need a class for at least some nodes")
-    labels = np.asarray(y)
-    labels = check_labels(labels, len(labels) if labels.ndim else 0)
+    given = label_array(y)
+    labels = check_labels(given, len(given) if given.ndim else 0)
     classes = np.unique(labels[labels >= 0])
     if not len(classes):
         raise InputError("there are no labels: every node is unlabelled (-1)")

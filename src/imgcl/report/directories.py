@@ -119,7 +119,7 @@ def read_nodes(
     given: Any = run.labels if (run.path / "labels.npy").exists() else None
     class_names = run.class_names
     if labels is not None:
-        given, class_names = align_labels(read_labels(labels), n_nodes, names), None
+        given, class_names = align_labels(read_labels(labels, names or ()), n_nodes, names), None
     found, remark = _graph(run, graph, data_dir)
     known = Nodes(facts["name"], n_nodes) if found is None else graph_nodes(found, run.config.balance)
     names_and_labels: dict[str, Any] = {"labels": given, "class_names": class_names, "node_names": names}
