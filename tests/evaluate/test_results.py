@@ -104,10 +104,10 @@ def test_paired_difference_is_narrower_than_its_parts() -> None:
 
 
 def test_compare_needs_the_same_cells() -> None:
-    with pytest.raises(InputError, match="same splits"):
+    with pytest.raises(InputError, match="cannot be paired: 2 and 3 cells"):
         compare(result([2, 5]), result([2, 5, 8]))
     other = EvaluationResult({"plain": scores([2, 5], total=12)}, ("a", "b"), Groups((0,), (), (1,)))
-    with pytest.raises(InputError, match="same splits"):
+    with pytest.raises(InputError, match="cannot be paired: other numbers of test nodes"):
         compare(result([2, 5]), other)
     with pytest.raises(InputError, match="no classifier in common"):
         compare(result([2]), EvaluationResult({"lda": scores([2])}, ("a", "b"), Groups((0,), (), (1,))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from imgcl.errors import InputError
 from imgcl.evaluate.intervals import Estimate, estimate
+from imgcl.evaluate.pairing import check_paired
 from imgcl.evaluate.render import COLUMNS, align
 from imgcl.evaluate.results import EvaluationResult, Scores
 
@@ -22,9 +24,11 @@ class Effects:
 
     Attributes:
         effects: by name, then by metric.
+        notes: what a reader should know, for example that an old result does not say which nodes it was made on.
     """
 
     effects: dict[str, dict[str, Estimate]]
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: tuple[str, str]) -> Estimate:
         return self.effects[key[0]][key[1]]
@@ -37,7 +41,7 @@ class Effects:
         metrics = list(next(iter(self.effects.values())))
         rows = [[name, *(row[metric].points() for metric in metrics)] for name, row in self.effects.items()]
         title = "difference in percentage points, 95 % interval"
-        return "\n".join([title, "", *align(["", *(COLUMNS[metric] for metric in metrics)], rows)])
+        return "\n".join([title, "", *align(["", *(COLUMNS[metric] for metric in metrics)], rows), *self.notes])
 
 
 def compare(
@@ -55,7 +59,8 @@ def compare(
         metrics: which to compare.
 
     Raises:
-        InputError: when the results do not have the same cells, or no classifier in common.
+        InputError: when the results have no classifier in common, or differ in labels, training, validation or test
+            nodes, or the probe.
 
     Example:
         >>> import numpy as np
@@ -69,12 +74,13 @@ def compare(
     shared = tuple(name for name in a.classifiers if name in b.scores) if classifiers is None else classifiers
     if not shared:
         raise InputError(f"no classifier in common: {', '.join(a.classifiers)} and {', '.join(b.classifiers)}")
+    notes = check_paired(a, b, zip(shared, shared, strict=True))
     return Effects(
         {
             name: {metric: _paired(a.of(name), b.values(name, metric) - a.values(name, metric)) for metric in metrics}
             for name in shared
-            if _same_cells(a.of(name), b.of(name))
-        }
+        },
+        notes,
     )
 
 
@@ -99,9 +105,7 @@ def attribution(
     """
     low, high = classifiers
     cells = plain_pretrain.of(low)
-    for result in (plain_pretrain, imgcl_pretrain):
-        for name in classifiers:
-            _same_cells(cells, result.of(name))
+    notes = check_paired(plain_pretrain, imgcl_pretrain, product(classifiers, classifiers))
     rows: dict[str, dict[str, Estimate]] = {name: {} for name in ("pre-training", "classifier", "interaction", "both")}
     for metric in metrics:
         v00, v01 = (plain_pretrain.values(name, metric) for name in (low, high))
@@ -114,19 +118,8 @@ def attribution(
         }
         for name, difference in differences.items():
             rows[name][metric] = _paired(cells, difference)
-    return Effects(rows)
+    return Effects(rows, notes)
 
 
 def _paired(cells: Scores, differences: NDArray[np.float64]) -> Estimate:
     return estimate(differences, cells.seeds, cells.splits)
-
-
-def _same_cells(a: Scores, b: Scores) -> bool:
-    """True, or an error: a paired difference needs the same test nodes in the same order."""
-    same = len(a.splits) == len(b.splits) and np.array_equal(a.splits, b.splits) and np.array_equal(a.seeds, b.seeds)
-    if not same or not np.array_equal(a.confusion.sum(axis=2), b.confusion.sum(axis=2)):
-        raise InputError(
-            "the results were not made on the same splits and seeds: "
-            "evaluate both with the same imbalance, splits and random_state"
-        )
-    return True

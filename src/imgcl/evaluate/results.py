@@ -14,6 +14,7 @@ from imgcl.errors import InputError
 from imgcl.evaluate.groups import GROUP_NAMES, Groups
 from imgcl.evaluate.intervals import Estimate, estimate
 from imgcl.evaluate.metrics import precision, recall, summary_metrics
+from imgcl.evaluate.pairing import Nodes, check_combined
 from imgcl.evaluate.render import text_table
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Scores:
         settings: what validation chose in each cell.
         seeds: the pre-training of each cell, numbered from 0.
         splits: the split of each cell.
+        nodes: fingerprints of the labels and nodes of each cell; empty where they were not recorded.
     """
 
     confusion: NDArray[np.int64]
@@ -39,6 +41,7 @@ class Scores:
     settings: tuple[Mapping[str, float], ...]
     seeds: NDArray[np.int64]
     splits: NDArray[np.int64]
+    nodes: tuple[Nodes, ...] = ()
 
     def values(self, groups: Groups) -> dict[str, NDArray[np.float64]]:
         """Every summary metric, one value per cell."""
@@ -154,6 +157,8 @@ class EvaluationResult:
             "ece": [None if np.isnan(value) else float(value) for value in scores.ece],
             "confusion": scores.confusion.tolist(),
         }
+        if scores.nodes:
+            entry["cells"]["nodes"] = {part: [getattr(n, part) for n in scores.nodes] for part in Nodes._fields}
         entry["protocol"] = {**self.protocol, "notes": list(self.notes)}
         return entry
 
@@ -179,7 +184,15 @@ def _scores(cells: Mapping[str, Any]) -> Scores:
         settings=tuple(cells["setting"]),
         seeds=np.asarray(cells["seed"], dtype=np.int64),
         splits=np.asarray(cells["split"], dtype=np.int64),
+        nodes=_nodes(cells["nodes"], len(cells["seed"])) if "nodes" in cells else (),
     )
+
+
+def _nodes(columns: Mapping[str, Sequence[str]], cells: int) -> tuple[Nodes, ...]:
+    nodes = tuple(Nodes(*map(str, row)) for row in zip(*(columns[part] for part in Nodes._fields), strict=True))
+    if len(nodes) != cells:
+        raise ValueError(f"there are {len(nodes)} nodes for {cells} cells")
+    return nodes
 
 
 def combine(results: Sequence[EvaluationResult]) -> EvaluationResult:
@@ -193,13 +206,20 @@ def combine(results: Sequence[EvaluationResult]) -> EvaluationResult:
         >>> both = combine([evaluate(Z, y, imbalance="exp:5", classifier="plain", splits=3) for Z in seeds])
         >>> both.of("plain").seeds.tolist()
         [0, 0, 0, 1, 1, 1]
+
+    Raises:
+        InputError: when the results differ in classes, classifiers, labels, splits or settings of the evaluation.
     """
     if not results:
         raise InputError("nothing to combine: give at least one result")
+    notes = check_combined(results)
+    joined = join(results)
+    return replace(joined, notes=tuple(dict.fromkeys([*joined.notes, *notes])))
+
+
+def join(results: Sequence[EvaluationResult]) -> EvaluationResult:
+    """As :func:`combine`, where the caller knows that the results belong together, also on other splits or graphs."""
     first = results[0]
-    for result in results[1:]:
-        if (result.classifiers, result.class_names) != (first.classifiers, first.class_names):
-            raise InputError("these results cannot be combined: their classifiers or classes differ")
     with_ceiling = all(result.ceiling is not None for result in results)
     return replace(
         first,
@@ -217,4 +237,5 @@ def _concatenate(parts: Sequence[Scores]) -> Scores:
         settings=tuple(setting for part in parts for setting in part.settings),
         seeds=np.concatenate([part.seeds + by for part, by in zip(parts, shift, strict=True)]),
         splits=np.concatenate([part.splits for part in parts]),
+        nodes=tuple(n for part in parts for n in part.nodes) if all(part.nodes for part in parts) else (),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import index
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from imgcl.evaluate import EvaluationResult, Groups, Scores
 from imgcl.evaluate.groups import GROUP_NAMES
+from imgcl.evaluate.pairing import Nodes
 
 
 def rounded(value: Any, digits: int) -> Any:
@@ -41,6 +42,7 @@ def pack_result(result: EvaluationResult) -> dict[str, Any]:
         "notes": list(result.notes),
         "scores": {name: _pack_scores(scores) for name, scores in result.scores.items()},
         "ceiling": None if result.ceiling is None else _pack_scores(result.ceiling),
+        **_pack_nodes(next(iter(result.scores.values())).nodes),
     }
 
 
@@ -51,13 +53,13 @@ def unpack_result(packed: Mapping[str, Any]) -> EvaluationResult:
         ValueError: when it is none.
     """
     try:
-        groups = packed["groups"]
+        groups, nodes = packed["groups"], _unpack_nodes(packed.get("nodes"))
         result = EvaluationResult(
-            scores={name: _unpack_scores(scores) for name, scores in packed["scores"].items()},
+            scores={name: _unpack_scores(scores, nodes) for name, scores in packed["scores"].items()},
             class_names=tuple(map(str, packed["class_names"])),
             groups=Groups(*(tuple(map(index, groups[name])) for name in GROUP_NAMES)),
             protocol=dict(packed["protocol"]),
-            ceiling=None if packed["ceiling"] is None else _unpack_scores(packed["ceiling"]),
+            ceiling=None if packed["ceiling"] is None else _unpack_scores(packed["ceiling"], nodes),
             notes=tuple(map(str, packed["notes"])),
         )
         _check(result)
@@ -78,6 +80,8 @@ def _check(result: EvaluationResult) -> None:
             raise ValueError("its confusion matrices are not those of its classes")
         if scores.ece.shape != (cells,) or len(scores.settings) != cells:
             raise ValueError("its parts have different lengths")
+        if scores.nodes and len(scores.nodes) != cells:
+            raise ValueError("its nodes are not those of its cells")
 
 
 def _pack_scores(scores: Scores) -> dict[str, Any]:
@@ -89,7 +93,18 @@ def _pack_scores(scores: Scores) -> dict[str, Any]:
     }
 
 
-def _unpack_scores(packed: Mapping[str, Any]) -> Scores:
+def _pack_nodes(nodes: Sequence[Nodes]) -> dict[str, Any]:
+    """The nodes of all classifiers, once: the labels' fingerprint, and those of every split."""
+    return {"nodes": {"labels": nodes[0].labels, "splits": [list(each[1:]) for each in nodes]}} if nodes else {}
+
+
+def _unpack_nodes(packed: Mapping[str, Any] | None) -> tuple[Nodes, ...]:
+    if packed is None:  # of a journal from before nodes were recorded
+        return ()
+    return tuple(Nodes(str(packed["labels"]), str(train), str(val), str(test)) for train, val, test in packed["splits"])
+
+
+def _unpack_scores(packed: Mapping[str, Any], nodes: tuple[Nodes, ...]) -> Scores:
     flat = np.asarray(packed["confusion"], dtype=np.int64)
     cells = len(flat)
     n_classes = int(np.sqrt(flat.shape[1]))
@@ -99,4 +114,5 @@ def _unpack_scores(packed: Mapping[str, Any]) -> Scores:
         settings=tuple(packed["settings"]),
         seeds=np.zeros(cells, dtype=np.int64),
         splits=np.arange(cells, dtype=np.int64),
+        nodes=nodes[:cells],  # the ceiling is that of the first splits
     )

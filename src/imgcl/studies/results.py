@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from imgcl.errors import RunError
-from imgcl.evaluate import EvaluationResult, combine
+from imgcl.evaluate import EvaluationResult
+from imgcl.evaluate.results import join
 from imgcl.studies.journal import Journal
 from imgcl.studies.lines import EVALUATED, GROUP_LABELS, study_lines
 from imgcl.studies.packing import unpack_result
@@ -85,7 +86,7 @@ class Results:
     def evaluation(self, **labels: Any) -> EvaluationResult | None:
         """The evaluation of a group over its finished seeds and splits; ``None`` when there is none."""
         parts = list(self._parts(labels).values())
-        return combine(parts) if parts else None
+        return join(parts) if parts else None  # a seed may have a graph or a split of its own
 
     def paired(
         self, first: Mapping[str, Any], second: Mapping[str, Any]
@@ -93,7 +94,7 @@ class Results:
         """Two groups on the seeds and splits that both have."""
         a, b = self._parts(first), self._parts(second)
         both = [place for place in a if place in b]
-        return (combine([a[p] for p in both]), combine([b[p] for p in both])) if both else None
+        return (join([a[p] for p in both]), join([b[p] for p in both])) if both else None
 
     def _parts(self, labels: Mapping[str, Any]) -> dict[tuple[Any, Any], EvaluationResult]:
         found = {}
