@@ -101,3 +101,15 @@ def test_a_file_system_without_locks_is_used_without(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", refuse)
     with locked(tmp_path / "a"), owned(tmp_path / "b", "it"):
         assert len(refused) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+@pytest.mark.parametrize("lock", [locked, lambda path: owned(path, "it")], ids=["locked", "owned"])
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path, lock):
+    """A directory from somebody else could hold one: its owner's name would have replaced any file of ours."""
+    victim, link = tmp_path / "victim", tmp_path / "lock"
+    victim.write_text("precious")
+    link.symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic link"), lock(link):
+        pass
+    assert victim.read_text() == "precious"

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl.documents import read_json
 from imgcl.errors import RunError
 from imgcl.files import atomic_path, save_array, write_json
 from imgcl.npy import read_header
@@ -24,7 +25,6 @@ MARK = b"\nblake2b "
 TRAILER = len(MARK) + 2 * DIGEST + 1
 CHUNK = 1 << 24  # bytes hashed at once
 MAPPED_FROM = 1 << 27  # bytes
-DAMAGE = (ValueError, RecursionError)
 
 
 def hasher(*parts: bytes | memoryview) -> hashlib.blake2b:
@@ -59,21 +59,22 @@ def write_checked_json(path: str | Path, content: dict[str, Any], kind: str) -> 
     write_json(path, {**whole, "checksum": json_checksum(seen)})
 
 
-def read_checked_json(path: Path, kind: str, remedy: str) -> dict[str, Any]:
+def read_checked_json(path: Path, kind: str, remedy: str, *, largest: int | None = None) -> dict[str, Any]:
     """Read what :func:`write_checked_json` wrote; files from before there were checksums have neither added key.
 
     Args:
         path: of the file.
         kind: the format that is understood.
         remedy: what to do when the file is damaged, for the message.
+        largest: bytes that it may have; by default what fits into memory.
 
     Raises:
-        RunError: when the file is damaged or of another format.
+        RunError: when the file is damaged, too large or of another format.
         FileNotFoundError: when it is not there.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except DAMAGE as error:
+        content = read_json(path, largest=largest)
+    except ValueError as error:
         raise RunError(f"{path} is damaged ({_first_line(error)}): {remedy}") from None
     if not isinstance(content, dict):
         raise RunError(f"{path} is damaged (not an object): {remedy}")
@@ -84,7 +85,7 @@ def read_checked_json(path: Path, kind: str, remedy: str) -> dict[str, Any]:
         check_format(path, found, kind)
     try:
         fits = claimed == json_checksum({"format": found, **content})
-    except DAMAGE:  # half a character, which no writer can have hashed
+    except ValueError:  # half a character, which no writer can have hashed
         fits = False
     if not fits:
         raise RunError(f"{path} is damaged (its checksum does not fit): {remedy}")
@@ -123,7 +124,7 @@ def read_checked_array(path: Path, remedy: str) -> NDArray[Any]:
     """
     try:
         return _read(path)
-    except DAMAGE as error:
+    except ValueError as error:
         raise RunError(f"{path} is damaged ({_first_line(error)}): {remedy}") from None
 
 

@@ -1,4 +1,8 @@
-"""Writing files so that a crash at any moment leaves the old file or the new one, never half of one."""
+"""Writing files so that a crash at any moment leaves the old file or the new one, never half of one.
+
+Nothing is written through a symbolic link, and the hidden names of files in the making cannot be guessed: whoever may
+put files into the same directory, or made the directory, cannot choose what is overwritten.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ import errno
 import json
 import os
 import re
+import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from imgcl.errors import InputError
 from imgcl.processes import HOST, is_alive
 
 # What a full or broken disk says: trouble of the machine, which trying something else does not cure.
@@ -22,19 +29,34 @@ REMEDIES = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free some space and start again; nothing is lost"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "get the permission, or choose another place"),
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ELOOP: "imgcl does not write through symbolic links: remove the link",
 }
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | NO_FOLLOW
 
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside ``path``; renamed onto it when the block ends well, removed when it does not."""
+    """A temporary file beside ``path``; renamed onto it when the block ends well, removed when it does not.
+
+    A file that is overwritten keeps its mode, and its owner and group where the system allows it.
+
+    Raises:
+        InputError: when ``path`` is a symbolic link.
+    """
     target = Path(path)
+    refuse_link(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_stale(target)
+    old = _status(target)
     temporary = temporary_path(target)
+    # What replaces a private file is private from its first byte; its mode comes last, for it may forbid writing.
+    os.close(os.open(temporary, NEW_FILE, 0o666 if old is None else 0o600))
     try:
         yield temporary
         with open(temporary, "rb+") as handle:
+            if old is not None:
+                _take_over(temporary, old)
             os.fsync(handle.fileno())
         os.replace(temporary, target)
         sync_directory(target.parent)
@@ -42,22 +64,58 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def refuse_link(path: str | Path) -> None:
+    """Refuse to write a file that is a symbolic link; commands that work for long ask before they begin.
+
+    Raises:
+        InputError: with the file that the link points to.
+    """
+    if os.path.islink(path):
+        raise InputError(
+            f"{path} is a symbolic link to {os.readlink(path)}: imgcl does not write through links; "
+            "give that file itself, or remove the link"
+        )
+
+
+def open_unlinked(path: str | Path, flags: int) -> int:
+    """For ``open(..., opener=)``: open or create a file, never through a symbolic link (the system says ``ELOOP``)."""
+    return os.open(path, flags | NO_FOLLOW, 0o666)
+
+
 def temporary_path(target: Path, kind: str = "tmp") -> Path:
-    """The hidden name of what this process is making of ``target``; it says whose it is."""
+    """A hidden name for what this process is making of ``target``: it says whose it is, and nobody can guess it."""
     # The suffix stays last because some writers choose their format by it.
-    return target.with_name(f".{target.stem}.{HOST}.{os.getpid()}.{kind}{target.suffix}")
+    owner = f"{HOST}.{os.getpid()}.{secrets.token_hex(8)}"
+    return target.with_name(f".{target.stem}.{owner}.{kind}{target.suffix}")
+
+
+def _status(target: Path) -> os.stat_result | None:
+    """What is known of the file that will be replaced."""
+    try:
+        return target.lstat()
+    except FileNotFoundError:
+        return None
+
+
+def _take_over(temporary: Path, old: os.stat_result) -> None:
+    """Give a new file the owner, group and mode of the one that it replaces."""
+    for owner in (old.st_uid, -1) if hasattr(os, "chown") else ():
+        with suppress(PermissionError):
+            os.chown(temporary, owner, old.st_gid)
+            break
+    os.chmod(temporary, stat.S_IMODE(old.st_mode) & 0o777)
 
 
 def remove_stale(target: Path) -> None:
     """Remove what processes that died left behind while they were making ``target``."""
     name = re.compile(
-        rf"\.{re.escape(target.stem)}\.{re.escape(HOST)}\.(?P<owner>\d+)\.[a-z]+{re.escape(target.suffix)}"
+        rf"\.{re.escape(target.stem)}\.{re.escape(HOST)}\.(?P<owner>\d+)\.([0-9a-f]+\.)?[a-z]+{re.escape(target.suffix)}"
     )
     for path in list(target.parent.glob(".*")):
         found = name.fullmatch(path.name)
         if found is None or is_alive(int(found["owner"])):
             continue
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:
             with suppress(OSError):

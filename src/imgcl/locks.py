@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from imgcl.errors import RunError
+from imgcl.files import open_unlinked
 from imgcl.processes import HOST
 
 # Some network file systems have no locks; there, one must take care oneself.
@@ -58,7 +59,7 @@ def _acquire(target: Path, *, wait: bool) -> int | None:
     """An open descriptor that holds the lock; ``None`` when somebody else does."""
     target.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        descriptor = os.open(target, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = open_unlinked(target, os.O_RDWR | os.O_CREAT)
         try:
             taken = _lock(descriptor, wait=wait)
         except BaseException:

@@ -73,6 +73,13 @@ def test_an_existing_path_is_not_overwritten(tmp_path):
         write_store(named_graph(), tmp_path / "g.store")
 
 
+def test_a_link_that_leads_nowhere_is_something_that_exists(tmp_path):
+    (tmp_path / "g.store").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(GraphError, match="already exists"):
+        StoreWriter(tmp_path / "g.store")
+    assert [path.name for path in tmp_path.iterdir()] == ["g.store"]
+
+
 def write_badly(path):
     with StoreWriter(path) as writer:
         writer.array("indptr", np.zeros(2, np.int64))

@@ -80,3 +80,23 @@ def test_two_writers_do_not_mix_their_lines(tmp_path):
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for name in "ab":
         assert [line["number"] for line in lines if line["writer"] == name] == list(range(50))
+
+
+def test_a_journal_that_is_a_link_is_not_written(tmp_path):
+    """What it points to would have lost its last line, as if a crash had torn it."""
+    victim, journal = tmp_path / "victim", Journal(tmp_path / "journal.jsonl")
+    victim.write_text("precious")
+    journal.path.symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic link"):
+        journal.append({"key": "a"})
+    assert victim.read_text() == "precious"
+
+
+def test_a_line_nested_too_deeply_and_a_journal_too_large_are_refused(tmp_path, monkeypatch):
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.path.write_text('{"key": "a"}\n' + "[" * 900 + "]" * 900 + "\n")
+    with pytest.raises(RunError, match=r"line 2 is damaged \(values are nested more than 64 deep\)"):
+        journal.lines()
+    monkeypatch.setattr("imgcl.studies.journal.json_bytes", lambda: 100)
+    with pytest.raises(RunError, match=r"is too large .*more than 100 bytes.*: start the study in another directory"):
+        journal.lines()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -25,6 +26,19 @@ err = Console(stderr=True, emoji=False)  # progress and remarks: standard output
 DataDir = typer.Option(
     None, "--data-dir", help="Directory with raw data files (default: IMGCL_DATA).", show_default=False
 )
+SpreadsheetSafe = Annotated[
+    bool,
+    typer.Option("--spreadsheet-safe", help="In CSV, put ' before text that a spreadsheet would take for a formula."),
+]
+
+
+def check_out(option: str, file: Path, endings: Sequence[str]) -> None:
+    """Refuse a file to write before any work starts: of another format, or a symbolic link."""
+    from imgcl.files import refuse_link  # loads numpy, which `--help` does without
+
+    if file.suffix.lower() not in endings:
+        raise InputError(f"{option} {file}: the name must end in {', '.join(endings)}")
+    refuse_link(file)
 
 
 def key_values(pairs: list[str]) -> dict[str, Any]:

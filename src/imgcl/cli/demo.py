@@ -12,7 +12,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from imgcl.cli.console import err, out, training_progress
+from imgcl.cli.console import check_out, err, out, training_progress
 from imgcl.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ def demo(
     """
     from imgcl.demo import IMBALANCE, METRICS, run_demo
 
-    if file.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--out {file}: the name must end in .html")
+    check_out("--out", file, [".html", ".htm"])
     start = time.perf_counter()
     with ExitStack() as bars:
 

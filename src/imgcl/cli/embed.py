@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from imgcl.cli.console import err
+from imgcl.cli.console import SpreadsheetSafe, check_out, err
 from imgcl.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ FORMATS = (".npy", ".npz", ".parquet", ".csv")
 def embed(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     file: Annotated[Path, typer.Option("--out", help="File to write: .npy, .npz, .parquet or .csv.")],
+    spreadsheet_safe: SpreadsheetSafe = False,
 ) -> None:
     """Write the embeddings of a run: one row per node, with its name where the graph has names.
 
@@ -29,17 +30,19 @@ def embed(
     """
     from imgcl.train import Run
 
-    if file.suffix.lower() not in FORMATS:
-        raise InputError(f"--out {file}: the name must end in {', '.join(FORMATS)}")
-    write_embedding(Run(run), file)
+    check_out("--out", file, FORMATS)
+    if spreadsheet_safe and file.suffix.lower() != ".csv":
+        raise InputError(f"--spreadsheet-safe is for CSV files, and --out is {file}: leave one of them out")
+    write_embedding(Run(run), file, spreadsheet_safe=spreadsheet_safe)
     err.print(f"[green]written[/green]: {escape(str(file))}")
 
 
-def write_embedding(run: Run, file: Path) -> None:
+def write_embedding(run: Run, file: Path, *, spreadsheet_safe: bool = False) -> None:
     """Write a run's embedding; the file name's ending is the format."""
     import numpy as np
 
     from imgcl.files import atomic_path, write_array
+    from imgcl.spreadsheets import write_frame
 
     z, names = run.embedding, run.node_names
     kind = file.suffix.lower()
@@ -57,6 +60,7 @@ def write_embedding(run: Run, file: Path) -> None:
         frame = pd.DataFrame(z, columns=[f"z{i}" for i in range(z.shape[1])])
         frame.insert(0, "node", pd.Series(range(len(z)) if names is None else names))
         if kind == ".csv":
-            frame.to_csv(temporary, index=False)
+            write_frame(frame, temporary, spreadsheet_safe=spreadsheet_safe)
         else:
-            duckdb.from_df(frame).write_parquet(str(temporary))
+            # The file is a temporary one already; one more would be left behind by a crash.
+            duckdb.from_df(frame).write_parquet(str(temporary), use_tmp_file=False)

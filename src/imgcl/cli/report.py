@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from imgcl.cli.console import err, out
+from imgcl.cli.console import check_out, err, out
 from imgcl.errors import InputError
 
 
@@ -39,8 +39,7 @@ def report(
     """
     from imgcl.report import build_content, is_study, read_nodes, read_runs, study_content, write_report
 
-    if file.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--out {file}: the name must end in .html")
+    check_out("--out", file, [".html", ".htm"])
     if is_study(runs[0]):
         if len(runs) > 1:
             raise InputError(f"{runs[0]} is a study: report it alone")

@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from imgcl.cli.console import err, out
+from imgcl.cli.console import SpreadsheetSafe, err, out
 from imgcl.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def study(
     ] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    spreadsheet_safe: SpreadsheetSafe = False,
 ) -> None:
     """Run a study and print it; what was computed before is not computed again.
 
@@ -78,7 +79,7 @@ def study(
     if name == "render":
         if target is None:
             raise InputError("render what? For example: imgcl study render main --out results")
-        _show(store, target, out_dir)
+        _show(store, target, out_dir, spreadsheet_safe)
         return
     chosen, shown = _own(target) if name == "run" else (resolve_study(name), name)
     if name != "run" and target is not None:
@@ -108,7 +109,7 @@ def study(
             err.print(text, markup=False, highlight=False, soft_wrap=True)
             raise typer.Exit(130) from None
     err.print(f"{done.computed} cells computed, {done.finished} of {done.total} done", highlight=False)
-    _show(store, spec.name, out_dir)
+    _show(store, spec.name, out_dir, spreadsheet_safe)
     if done.failed or done.blocked:
         text = f"{done.failed} cells failed: see `{_status_command(spec.name)}`"
         err.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -171,14 +172,14 @@ def _changed(
     return validated(StudySpec, {**chosen.spec.model_dump(), **changes}).checked(), options
 
 
-def _show(store: Store, name: str, out_dir: Path | None) -> None:
+def _show(store: Store, name: str, out_dir: Path | None, spreadsheet_safe: bool) -> None:
     from imgcl.studies import Results, make_report, to_text, write_report
 
     results = Results(name, store.journal(name))
     report = make_report(results)
     out.print(to_text(report, results), highlight=False, markup=False, soft_wrap=True)
     if out_dir is not None:
-        for path in write_report(report, results, out_dir):
+        for path in write_report(report, results, out_dir, spreadsheet_safe=spreadsheet_safe):
             err.print(f"[green]written[/green]: {escape(str(path))}", highlight=False, soft_wrap=True)
 
 

@@ -11,7 +11,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from imgcl.cli.console import err, out
+from imgcl.cli.console import check_out, err, out
 from imgcl.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def rows_table(caption: str, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def check_picture(plot: Path | None) -> None:
     """Refuse a picture format before any work starts."""
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise InputError(f"--plot {plot}: the name must end in {', '.join(PICTURES)}")
+    if plot is not None:
+        check_out("--plot", plot, PICTURES)
 
 
 def save_picture(figure: Figure, plot: Path) -> None:

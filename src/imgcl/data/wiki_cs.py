@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from imgcl.documents import JSON_GROWTH, parse_json, read_bytes
 from imgcl.errors import DataNotFoundError, GraphError
 from imgcl.graph import Graph
 from imgcl.npy import memory_limit
-
-GROWTH = 8  # bytes in memory for a byte of JSON, about
 
 
 def read_wiki_cs(path: str | Path, *, name: str | None = None) -> Graph:
@@ -30,14 +28,14 @@ def read_wiki_cs(path: str | Path, *, name: str | None = None) -> Graph:
     if not path.is_file():
         raise DataNotFoundError(f"there is no file {path}")
     size, limit = path.stat().st_size, memory_limit()
-    if size * GROWTH > limit:
+    if size * JSON_GROWTH > limit:
         raise GraphError(
-            f"{path} needs about {GROWTH * size / 1e9:,.1f} GB, more than half of the memory here "
+            f"{path} needs about {JSON_GROWTH * size / 1e9:,.1f} GB, more than half of the memory here "
             f"({limit / 1e9:,.1f} GB): write it as tables and use imgcl import, which keeps a graph on disk"
         )
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = parse_json(read_bytes(path, size))
+    except (OSError, ValueError) as error:
         raise GraphError(f"{path} is not readable JSON ({error}): get the file again") from None
     features, labels, links = (_part(content, part, path) for part in ("features", "labels", "links"))
     if len(links) != len(features):

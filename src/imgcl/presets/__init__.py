@@ -8,12 +8,12 @@ without a file.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
+from imgcl.documents import read_toml
 from imgcl.errors import InputError
 from imgcl.methods import resolve_method
 from imgcl.train.settings import RunConfig, TrainingSettings, validated
@@ -80,7 +80,7 @@ def list_presets(method: str | None = None) -> list[Preset]:
 def _read(method: str, file: Traversable) -> list[Preset]:
     """The presets of one file."""
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        tables = read_toml(file)
         return [
             Preset(
                 method,
@@ -94,5 +94,5 @@ def _read(method: str, file: Traversable) -> list[Preset]:
             for kind in KINDS
             if (table := tables.get(kind)) is not None
         ]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"preset {method}/{file.name} is damaged ({error}): install imgcl again") from None

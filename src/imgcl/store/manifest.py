@@ -22,6 +22,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from imgcl.checksums import hasher, json_checksum
+from imgcl.documents import read_json
 from imgcl.errors import GraphError
 from imgcl.graph_checks import Cleaning
 from imgcl.npy import map_array
@@ -96,14 +97,12 @@ class Manifest:
         """The manifest of a store, refused unless it is whole and of this version."""
         path = directory / FILE
         try:
-            if path.stat().st_size > LARGEST:
-                raise ValueError(f"more than {LARGEST:,} bytes")
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path, largest=LARGEST)
             claimed, version = content.pop("checksum"), content.pop("format")
             found = json_checksum({"format": version, **content})
         except FileNotFoundError:
             raise GraphError(f"{directory} is not a graph store: it has no {FILE}") from None
-        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise GraphError(f"{path} is damaged ({error}): import the graph again") from None
         if version != FORMAT:
             raise GraphError(f"{path} has format {version!r}, this version reads {FORMAT!r}: import the graph again")

@@ -47,11 +47,10 @@ class StoreWriter:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser()
         remove_stale(self.path)
-        if self.path.exists():
+        if os.path.lexists(self.path):
             raise GraphError(f"{self.path} already exists: choose another path, or delete it first")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.folder, self._scratch = temporary_path(self.path), temporary_path(self.path, "scratch")
-        shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         self._names: list[str] = []
 

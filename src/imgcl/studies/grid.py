@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from imgcl.baselines import resolve_baseline
+from imgcl.documents import read_toml
 from imgcl.errors import DataNotFoundError, InputError
 from imgcl.estimator import IMGCL, make_config
 from imgcl.evaluate.names import resolve_classifiers
@@ -142,11 +142,11 @@ def read_spec(path: str | Path) -> StudySpec:
     """Read a study of the user's own from a TOML file; without a name it gets the file's."""
     file = Path(path)
     try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
+        values = read_toml(file)
     except FileNotFoundError:
         raise DataNotFoundError(f"there is no study file {file}") from None
-    except (ValueError, RecursionError) as error:  # of TOML, of its encoding, of a number with thousands of digits
-        raise InputError(f"{file} is not TOML: {error}") from None
+    except ValueError as error:  # of TOML, of its encoding, of a number with thousands of digits
+        raise InputError(f"{file} is not readable TOML: {error}") from None
     spec = validated(StudySpec, {"name": file.stem, **values}).checked()
     here = file.parent
     paths = {source: here / source for source in spec.datasets if _is_file(here / source)}

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from imgcl.checksums import json_checksum
+from imgcl.documents import json_bytes, parse_json, read_bytes
 from imgcl.errors import RunError
+from imgcl.files import open_unlinked
 from imgcl.locks import locked
 
 Line = dict[str, Any]
@@ -45,7 +47,8 @@ class Journal:
         whole = {**plain, "checksum": json_checksum(plain)}
         text = json.dumps(whole, separators=(",", ":"), ensure_ascii=False) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(self.path.with_name(f".{self.path.name}.lock")), open(self.path, "ab+") as file:
+        lock = self.path.with_name(f".{self.path.name}.lock")
+        with locked(lock), open(self.path, "ab+", opener=open_unlinked) as file:
             _cut_torn_line(file)
             file.write(text.encode())
             file.flush()
@@ -57,17 +60,19 @@ class Journal:
 
     def _read(self) -> Iterator[Line]:
         try:
-            content = self.path.read_bytes()
+            content = read_bytes(self.path, json_bytes())
         except FileNotFoundError:
             return
+        except ValueError as error:
+            raise RunError(f"{self.path} is too large ({error}): start the study in another directory") from None
         whole, _, _torn = content.rpartition(b"\n")
         for number, raw in enumerate(whole.splitlines(), start=1):
             try:
-                line = json.loads(raw)
+                line = parse_json(raw)
                 claimed = line.pop("checksum", None)
                 if claimed is not None and claimed != json_checksum(line):
                     raise ValueError("its checksum does not fit")
-            except (ValueError, AttributeError, TypeError, RecursionError) as error:
+            except (ValueError, AttributeError, TypeError) as error:
                 raise RunError(f"{self.path}: line {number} is damaged ({error}); remove that line to go on") from None
             yield line
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from imgcl.evaluate.render import align, markdown_table
 from imgcl.files import write_text
+from imgcl.spreadsheets import safe_cell
 from imgcl.studies.report import Report, Table
 from imgcl.studies.results import Results
 
@@ -52,18 +53,24 @@ def to_latex(report: Report, results: Results) -> str:
     return "\n".join([*facts, *(_latex(table) for table in report.tables)]) + "\n"
 
 
-def to_csv(report: Report) -> str:
-    """The numbers behind the report, one value per line."""
+def to_csv(report: Report, *, spreadsheet_safe: bool = False) -> str:
+    """The numbers behind the report, one value per line; names like formulas get an apostrophe if it shall be safe."""
     columns = list(dict.fromkeys(key for row in report.data for key in row))
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_number(row.get(column)) for column in columns] for row in report.data)
+    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL if spreadsheet_safe else csv.QUOTE_MINIMAL)
+    lines = [columns, *([_number(row.get(column)) for column in columns] for row in report.data)]
+    writer.writerows([safe_cell(cell) for cell in line] if spreadsheet_safe else line for line in lines)
     return stream.getvalue()
 
 
-def write_report(report: Report, results: Results, out: str | Path) -> list[Path]:
+def write_report(report: Report, results: Results, out: str | Path, *, spreadsheet_safe: bool = False) -> list[Path]:
     """Write every form of a report into a directory.
+
+    Args:
+        report: of the study.
+        results: that it was made from.
+        out: the directory.
+        spreadsheet_safe: put an apostrophe before names in the CSV file that a spreadsheet would take for a formula.
 
     Returns:
         The files.
@@ -71,7 +78,7 @@ def write_report(report: Report, results: Results, out: str | Path) -> list[Path
     folder, name = Path(out), results.name
     texts = {".md": to_markdown(report, results), ".tex": to_latex(report, results)}
     if report.data:
-        texts[".csv"] = to_csv(report)
+        texts[".csv"] = to_csv(report, spreadsheet_safe=spreadsheet_safe)
     written = []
     for ending, text in texts.items():
         written.append(folder / f"{name}{ending}")

@@ -16,6 +16,7 @@ from imgcl.studies.lines import study_lines
 from imgcl.train import Run
 
 RECORD = "record.json"
+RECORD_BYTES = 1 << 28
 FORMAT = "imgcl-cell-2"
 WEIGHTS = "checkpoint.safetensors"
 EMBEDDING = "embedding.npy"
@@ -57,7 +58,8 @@ class Store:
     def record(self, cell: Cell) -> Record | None:
         """The record of a finished cell."""
         try:
-            return read_checked_json(self.directory(cell) / RECORD, FORMAT, "delete it; the cell is computed again")
+            remedy = "delete it; the cell is computed again"
+            return read_checked_json(self.directory(cell) / RECORD, FORMAT, remedy, largest=RECORD_BYTES)
         except FileNotFoundError:
             return None
 

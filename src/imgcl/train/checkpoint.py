@@ -18,6 +18,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from imgcl.checksums import check_format, hasher
+from imgcl.documents import parse_json
 from imgcl.errors import RunError
 from imgcl.files import atomic_path
 
@@ -68,8 +69,8 @@ class Checkpoint:
             if metadata.get("checksum") != _checksum(tensors, values):
                 raise RunError(f"{path} is damaged (its checksum does not fit): {REMEDY}")
         try:
-            plain = json.loads(values)
-        except (ValueError, RecursionError) as error:
+            plain = parse_json(values)
+        except ValueError as error:
             raise RunError(f"{path} is damaged ({error}): {REMEDY}") from None
         if not isinstance(plain, dict):
             raise RunError(f"{path} is damaged (its values are no object): {REMEDY}")

@@ -21,9 +21,11 @@ VALUES = (
         f'"{"y" * 5000}"',
         "[" * 3000,
         "9" * 5000,
+        f"{{{'a.' * 7000}a = 1}}",
     ),
 )
-LINES = ("[settings]", "[balances]", "[a.b]", "[[x]]", "# \x7f", "[fast]", "[paper.method]")
+DOTTED = (f"[{'a.' * 5000}a]", f"{'a.' * 100_000}a = 1")  # unbounded, their memory grows with the square
+LINES = ("[settings]", "[balances]", "[a.b]", "[[x]]", "# \x7f", "[fast]", "[paper.method]", *DOTTED)
 
 
 def mutate_csv(data: bytes, random: Random) -> bytes:
