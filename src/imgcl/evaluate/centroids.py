@@ -46,7 +46,8 @@ def _lda(task: Task) -> Tensor:
     freedom = max(1, len(task.y) - int((task.sizes > 0).sum()))
     covariance = scatter.T @ scatter / freedom
     values, vectors = torch.linalg.eigh(covariance)
-    scale = values.mean().clamp_min(torch.finfo(torch.float64).tiny)
+    # rows of length 1 in float32 have no smaller variance than their rounding; without a floor, 1 / 0 for equal rows
+    scale = values.mean().clamp_min(torch.finfo(torch.float32).eps ** 2 / len(values))
     rotated = means @ vectors
     stack = []
     for shrinkage in SHRINKAGES:

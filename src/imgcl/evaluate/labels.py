@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl.errors import InputError
 from imgcl.graph_checks import check_distinct
 from imgcl.unlabelled import are_numbers, as_text, label_array, labelled, whole_numbers
+
+# A row whose largest entry is between these has squares in float32's range, and a sum of them for up to 2^27 columns.
+SMALLEST, LARGEST = 2.0**-40, 2.0**50
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +86,18 @@ def _named_classes(values: list[Any]) -> tuple[NDArray[np.int64], tuple[str, ...
     return np.array([number[name] for name in called], dtype=np.int64), names
 
 
-def check_embedding(Z: Any, n_nodes: int) -> NDArray[np.float32]:
-    """Embeddings as a float32 array with one finite row per node, or an error that says which row is not."""
-    array = np.asarray(Z)
+def check_embedding(Z: Any, n_nodes: int | None = None) -> NDArray[np.float32]:
+    """Embeddings as a float32 array with one finite row per node, or an error that says which row is not.
+
+    A tensor is detached. Rows whose squares float32 cannot hold are multiplied by a power of two: only the directions
+    of rows matter to an evaluation.
+    """
+    array = np.asarray(_detached(Z))
     if array.ndim != 2 or array.dtype.kind not in "fiu":
         raise InputError(
             f"the embedding has shape {array.shape} and dtype {array.dtype}: it must be numbers, (nodes, d)"
         )
-    if len(array) != n_nodes:
+    if n_nodes is not None and len(array) != n_nodes:
         raise InputError(f"the embedding has {len(array)} rows but there are {n_nodes} labels: give one label per row")
     bad = ~np.isfinite(array)
     if bad.any():
@@ -98,10 +106,32 @@ def check_embedding(Z: Any, n_nodes: int) -> NDArray[np.float32]:
             f"Z[{row}, {column}] is {array[row, column]} ({int(bad.any(axis=1).sum())} rows have such values): "
             "embeddings must be finite"
         )
-    return np.ascontiguousarray(array, dtype=np.float32)
+    return _squarable(array)
 
 
 def normalise_rows(Z: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows of length 1 (SPEC: the probe sees L2-normalised embeddings); a row of zeros stays as it is."""
-    length = np.linalg.norm(Z, axis=1, keepdims=True)
-    return np.asarray(Z / np.where(length > 0, length, 1), dtype=np.float32)
+    rows = _squarable(Z)
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(length > 0, length, 1), dtype=np.float32)
+
+
+def _detached(Z: Any) -> Any:
+    """A tensor as an array: without its gradient, from any device; numpy has no bfloat16."""
+    if not isinstance(Z, torch.Tensor):
+        return Z
+    values = Z.detach().cpu()
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()
+
+
+def _squarable(array: np.ndarray) -> NDArray[np.float32]:
+    """The rows in float32; those that are too small or too large to be squared there, times a power of two."""
+    size = np.maximum(array.max(axis=1, initial=0).astype(np.float64), -array.min(axis=1, initial=0).astype(np.float64))
+    scaled = (size > 0) & ((size < SMALLEST) | (size > LARGEST))
+    if not scaled.any():
+        return np.ascontiguousarray(array, dtype=np.float32)
+    with np.errstate(over="ignore", under="ignore"):  # of the rows that are replaced
+        rows = np.array(array, dtype=np.float32, order="C")
+    _, exponent = np.frexp(size[scaled])
+    rows[scaled] = np.ldexp(array[scaled].astype(np.float64), -exponent[:, None])
+    return rows

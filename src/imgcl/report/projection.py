@@ -62,7 +62,7 @@ def project(embeddings: Sequence[ArrayLike], name: str = "tsne", *, seed: int = 
     """
     if name not in PROJECTIONS:
         raise InputError(f"unknown map {name!r}: choose one of {', '.join(PROJECTIONS)}")
-    rows = [check_embedding(Z, len(np.asarray(Z))) for Z in embeddings]
+    rows = [check_embedding(Z) for Z in embeddings]
     if len({len(Z) for Z in rows}) > 1:
         raise InputError("the embeddings have different numbers of rows: maps are compared node by node")
     if rows and len(rows[0]) < 3:
