@@ -1,6 +1,8 @@
 """``imgcl import``, and the commands that follow it."""
 
 import io
+import shlex
+import shutil
 
 import duckdb
 import numpy as np
@@ -10,6 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from imgcl.cli import app
+from imgcl.cli.import_ import import_graph
 from imgcl.errors import InputError
 from imgcl.store import open_store
 
@@ -126,3 +129,47 @@ def test_ogb(tables):
     done = run("import", "--ogb", raw.parent, "--out", tables / "tiny.store")
     assert done.stdout.strip() == str(tables / "tiny.store")
     assert open_store(tables / "tiny.store").n_edges == 1
+
+
+def examples():
+    """The commands of ``imgcl import --help``."""
+    return [shlex.split(line)[1:] for line in (import_graph.__doc__ or "").splitlines() if "imgcl import --" in line]
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda words: words[-1])
+def test_the_examples_of_the_help(tmp_path, monkeypatch, example):
+    monkeypatch.chdir(tmp_path)
+    ids = ["a", "b", "c"]
+    nodes = pd.DataFrame({"f1": [1.0, 2.0, 3.0], "f2": 0.5, "class": ["u", "v", None], "age": [20, 30, 40]})
+    nodes = nodes.assign(id=ids, user=ids, country=["NA", "DE", "DE"])
+    edges = pd.DataFrame({"src": ["a", "b"], "dst": ["b", "c"]})
+    nodes.to_parquet("nodes.parquet")
+    nodes.fillna("").assign(country=["US", "DE", "DE"]).to_csv("nodes.csv", index=False)
+    edges.to_parquet("edges.parquet")
+    for number in range(2):
+        edges[number : number + 1].to_csv(f"edges-{number}.csv", index=False)
+    raw = tmp_path / "dataset" / "ogbn_products" / "raw"
+    raw.mkdir(parents=True)
+    tables = {"edge": "0,1\n1,2\n", "node-feat": "1\n2\n3\n", "node-label": "0\n1\n0\n", "num-node-list": "3\n"}
+    for name, text in tables.items():
+        (raw / f"{name}.csv").write_text(text)
+    assert run(*example).exit_code == 0
+    graph = open_store(example[-1])
+    assert (graph.n_nodes, graph.n_edges) == (3, 2)
+    if "class" in example:
+        assert graph.class_names == ("u", "v")
+
+
+def test_labels_that_are_numbers(tables):
+    nodes = pd.read_csv(tables / "nodes.csv")
+    nodes.assign(kind=["1.10", "1.1", "2"] * 20).to_csv(tables / "nodes.csv", index=False)
+    run(*arguments(tables, "--features", "f1", "--label", "kind"))
+    assert graph_of(tables).class_names == ("1.1", "1.10", "2")
+    shutil.rmtree(tables / "ring.store")
+    run(*arguments(tables, "--features", "f1", "--label", "kind", "--numeric-label"))
+    assert graph_of(tables).class_names == ("1.1", "2")
+
+
+def test_one_column_for_both_ends(tables):
+    with pytest.raises(InputError, match="--src and --dst are the same column 'a'"):
+        run(*arguments(tables, "--features", "f1", "--dst", "a"))

@@ -82,6 +82,7 @@ def test_a_directory_without_a_data_set(tmp_path):
         ({"labels": "0\n1\n1e300\n"}, "node-label holds 1e"),
         ({"features": "1,2\n1,inf\n1,2\n"}, "node-feat of node 1 is not finite"),
         ({"features": "1,2\n1,\n1,2\n"}, "node-feat of node 1 is not finite"),
+        ({"features": "1,2\n1,-2e15\n1,2\n"}, r"node-feat of node 1 is -2e\+15 in column 1: .* up to 1e\+15; scale"),
     ],
 )
 def test_tables_that_do_not_fit(tmp_path, changes, message):

@@ -26,6 +26,9 @@ def import_graph(
     src: Annotated[str, typer.Option(help="Column of an edge's source.")] = "src",
     dst: Annotated[str, typer.Option(help="Column of an edge's target.")] = "dst",
     label: Annotated[str | None, typer.Option(help="Column with the class of a node.")] = None,
+    numeric_label: Annotated[
+        bool, typer.Option("--numeric-label", help="The class is a number: 3 and 3.0 are one class.")
+    ] = False,
     features: Annotated[str | None, typer.Option(help="Feature columns: a,b,c or prefix*.")] = None,
     weight: Annotated[str | None, typer.Option(help="Weight of an edge; rows with weight 0 are no edges.")] = None,
     directed_as: Annotated[str, typer.Option(help="undirected: either way; mutual: both ways.")] = "undirected",
@@ -69,6 +72,7 @@ def import_graph(
                 "src": src,
                 "dst": dst,
                 "label": label,
+                "numeric_label": numeric_label,
                 "weight": weight,
                 "directed_as": directed_as,
                 "on_dangling": on_dangling,

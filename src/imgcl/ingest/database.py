@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 VECTORS = 64  # of 2,048 rows: how much of a result is in memory at once
 SHARE = 0.55  # of the memory limit: the rest is for the arrays on our side and for what DuckDB does not count
-CSV = (".csv", ".tsv", ".txt")
-MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null")  # how other programs write a value that is not there
 # The name of a file must never make DuckDB load code, let alone fetch it from the network.
 NO_EXTENSIONS = ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions")
 
@@ -46,39 +45,6 @@ def scratch_database(folder: Path, memory: int) -> Iterator[DuckDBPyConnection]:
         connection.close()
 
 
-def table_source(path: str, text_columns: tuple[str, ...] = (), missing: tuple[str, ...] = ()) -> str:
-    """The SQL that reads a file or glob.
-
-    In CSV files the text columns are read as text, so that 007 stays 007, and ``missing`` is what stands for no value,
-    besides nothing.
-    """
-    kind = Path(path).name.lower().removesuffix(".gz").removesuffix(".zst")
-    if kind.endswith((".parquet", ".pq")):
-        return f"read_parquet({quoted_text(path)})"
-    if kind.endswith(CSV):
-        options = [quoted_text(path)]
-        if text_columns:
-            types = ", ".join(f"{quoted_text(column)}: 'VARCHAR'" for column in text_columns)
-            options.append(f"types = {{{types}}}")
-        if missing:
-            options.append(f"nullstr = [{', '.join(map(quoted_text, ('', *missing)))}]")
-        return f"read_csv({', '.join(options)})"
-    raise InputError(f"{path}: the name must end in .parquet, {', '.join(CSV)} (perhaps .gz)")
-
-
-def columns_of(connection: DuckDBPyConnection, source: str, path: str) -> dict[str, str]:
-    """Name and SQL type of every column."""
-    return {name: kind for name, kind, *_ in run(connection, f"DESCRIBE SELECT * FROM {source}", path).fetchall()}
-
-
-def check_columns(path: str, found: dict[str, str], wanted: dict[str, str | None]) -> None:
-    """Refuse column names that are not there; ``wanted`` maps an option to what the user gave."""
-    for option, column in wanted.items():
-        if column is not None and column not in found:
-            shown = ", ".join(list(found)[:12]) + (", …" if len(found) > 12 else "")
-            raise InputError(f"{path} has no column {column!r} (--{option}): it has {shown}")
-
-
 @contextmanager
 def reading(path: str) -> Iterator[None]:
     """DuckDB's complaint about a user's file becomes one line."""
@@ -89,7 +55,30 @@ def reading(path: str) -> Iterator[None]:
     except duckdb.Error as error:
         if "No files found" in str(error):
             raise DataNotFoundError(f"there is no file {path}") from None
-        raise InputError(f"{path} cannot be read: {first_line(error)}") from None
+        raise InputError(_what_is_wrong(str(error), path)) from None
+
+
+def _what_is_wrong(complaint: str, path: str) -> str:
+    """DuckDB's complaint in one line, with the line of a CSV file that it is about."""
+    place = re.search(r"CSV Error on Line: (\d+)\n", complaint)
+    other = re.search(r'^Current file: (.*)\nColumn with name: "(.*)" is missing', complaint, re.MULTILINE)
+    if other:
+        return f"{path}: the files have different columns: {other[1]} has no {other[2]!r}"
+    if place is None:
+        return f"{path} cannot be read: {first_line(complaint)}"
+    file = re.search(r"^  file = (.*)$", complaint, re.MULTILINE)
+    where = f"{file[1] if file else path}, line {place[1]}"
+    fields = re.search(r"^Expected Number of Columns: (\d+) Found: (\d+)", complaint, re.MULTILINE)
+    if fields:
+        return f"{where}: it has {fields[2]} fields, but the header has {fields[1]}: mend the line, or quote its values"
+    value = re.search(r'converting column "(.*)"\. Could not convert string "(.*)" to \'(\w+)\'', complaint, re.DOTALL)
+    if value:
+        return (
+            f"{where}: {value[2]!r} in column {value[1]!r} cannot be read as {value[3]}, the type of the rows above: "
+            "mend the value, or leave it empty"
+        )
+    reason = re.search(r"^.*(?:unterminated quote|not utf-8).*$", complaint, re.MULTILINE)
+    return f"{where} cannot be read: {reason[0] if reason else first_line(complaint)}"
 
 
 def run(connection: DuckDBPyConnection, query: str, path: str) -> DuckDBPyConnection:
@@ -115,16 +104,11 @@ def scalar(connection: DuckDBPyConnection, query: str) -> Any:
     return row[0]
 
 
-def quoted(name: str) -> str:
-    """A column name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def quoted_text(text: str) -> str:
     """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def first_line(error: BaseException) -> str:
+def first_line(error: BaseException | str) -> str:
     """What an error says, without the pages that follow."""
     return str(error).strip().split("\n")[0]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imgcl.errors import GraphError
-from imgcl.graph_checks import MAX_CLASSES
+from imgcl.graph_checks import LARGEST, MAX_CLASSES
 from imgcl.ingest.database import scratch_database
 from imgcl.ingest.ogb_files import OGBFiles, open_ogb
 from imgcl.ingest.settings import Progress
@@ -78,9 +80,7 @@ def _write_features(files: OGBFiles, writer: StoreWriter, n: int, say: Progress)
     x, at = None, 0
     for part in files.features():
         _check_rows("node-feat", at + len(part), n, last=False)
-        if not np.isfinite(part).all():
-            row = at + int(np.flatnonzero(~np.isfinite(part).all(axis=1))[0])
-            raise GraphError(f"node-feat of node {row} is not finite: fill or drop missing values first")
+        _check_numbers(part, at)
         if x is None:
             x = writer.create("x", (n, part.shape[1]), part.dtype)
         x[at : at + len(part)] = part
@@ -88,6 +88,19 @@ def _write_features(files: OGBFiles, writer: StoreWriter, n: int, say: Progress)
         say("features", at, n)
     _check_rows("node-feat", at, n)
     return 0 if x is None else int(x.shape[1])
+
+
+def _check_numbers(part: NDArray[Any], at: int) -> None:
+    """Refuse features that are no numbers or too large; ``at`` is the number of the first node."""
+    if not np.isfinite(part).all():
+        row = at + int(np.flatnonzero(~np.isfinite(part).all(axis=1))[0])
+        raise GraphError(f"node-feat of node {row} is not finite: fill or drop missing values first")
+    if max(part.max(initial=0), -part.min(initial=0)) > LARGEST:
+        row, column = (int(i) for i in np.argwhere(np.abs(part) > LARGEST)[0])
+        raise GraphError(
+            f"node-feat of node {at + row} is {part[row, column]:g} in column {column}: features must be numbers up to "
+            f"{LARGEST:g}; scale them first"
+        )
 
 
 def _check_rows(name: str, rows: int, n: int, *, last: bool = True) -> None:

@@ -24,7 +24,9 @@ class ImportSettings(BaseModel):
         id_column: column of the nodes that edges refer to; text or integers.
         src: column of an edge's source.
         dst: column of an edge's target.
-        label: column with the class; missing (or -1) is unlabelled.
+        label: column with the class; missing (or -1) is unlabelled. In CSV files it is text: ``1.10`` and ``1.1`` are
+            two classes.
+        numeric_label: the label is a number: ``3``, ``3.0`` and ``3.00`` are one class.
         features: columns by name, or ``prefix*``; text columns become one feature per value.
         weight: column of an edge's weight: rows where it is 0 or missing are no edges (the graph keeps no weights).
         directed_as: ``undirected``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
@@ -32,7 +34,7 @@ class ImportSettings(BaseModel):
         on_dangling: what to do with edges that name unknown nodes: ``error`` or ``drop``.
         missing: missing feature values: ``error``, or fill with the column's ``mean`` or with ``zero``; a missing
             category has none of the values.
-        standardise: numeric columns get mean 0 and standard deviation 1.
+        standardise: numeric columns get mean 0 and standard deviation 1; missing values are filled afterwards.
         dtype: how features are stored.
         memory_limit: bytes that the import may use.
         name: what to call the graph; by default as the store.
@@ -46,6 +48,7 @@ class ImportSettings(BaseModel):
     src: str
     dst: str
     label: str | None = None
+    numeric_label: bool = False
     features: tuple[str, ...] = Field(min_length=1)
     weight: str | None = None
     directed_as: Literal["undirected", "mutual"] = "undirected"
