@@ -1,7 +1,10 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
 
 import imgcl
 from imgcl.balance import BalanceSettings
@@ -43,6 +46,26 @@ def test_transform_before_fit_says_what_to_do(small_graph):
 @pytest.mark.parametrize("form", ["centrality=none", {"centrality": "none"}, BalanceSettings(centrality="none")])
 def test_balance_in_every_form(form):
     assert make_balance(form, n_clusters=4) == BalanceSettings(centrality="none", n_clusters=4)
+
+
+@pytest.mark.parametrize("nothing", [-1, None, np.nan, "", pd.NA])
+def test_nodes_without_a_label_never_reach_the_classifier_of_a_pipeline(small_graph, nothing):
+    y = [nothing if i in (3, 5) else int(k) for i, k in enumerate(small_graph.y)]
+    pipeline = make_pipeline(imgcl.ImGCL(**SMALL), LogisticRegression())
+    with pytest.raises(imgcl.ImgclError, match=r"no label for 2 of .* nodes \(the first is y\[3\]\): .* y\[labelled\]"):
+        pipeline.fit(small_graph, y)
+    with pytest.raises(imgcl.ImgclError, match="no label for 2"):
+        imgcl.ImGCL(**SMALL).fit(small_graph, y)
+
+
+def test_a_pipeline_learns_the_classes_and_the_targets_it_is_given(small_graph):
+    classifier = make_pipeline(imgcl.ImGCL(**SMALL), LogisticRegression()).fit(small_graph, small_graph.y)
+    assert classifier.classes_.tolist() == np.unique(small_graph.y).tolist()
+    targets = np.linspace(-1, 1, small_graph.n_nodes)  # -1 is a number like any other here
+    assert (
+        make_pipeline(imgcl.ImGCL(**SMALL), Ridge()).fit(small_graph, targets).predict(small_graph).shape
+        == targets.shape
+    )
 
 
 def test_mistakes_are_told_at_fit(small_graph):

@@ -102,6 +102,18 @@ BAD_INPUT = {
     "enormous label": ({"y": [0, 1, 1e308]}, r"labels\[2\] is the float 1e\+308: above 2\^53"),
     "text label": ({"y": ["a", "b", "c"]}, "labels must be integers"),
     "label like an identifier": ({"y": [0, 1, 10**12]}, r"labels\[2\] is 1000000000000 but at most 1,048,576 classes"),
+    "float label beyond 2^53": ({"y": [0, 1, 2.0**53]}, r"labels\[2\] is the float 9.*: above 2\^53"),
+    "label beyond 64 bits": (
+        {"y": np.array([0, 1, 2**64 - 1], dtype=np.uint64)},
+        r"labels\[2\] is 18446744073709551615",
+    ),
+    "text among the labels": ({"y": [0, None, "b"]}, r"labels\[2\] is 'b': labels must be integers"),
+    "nodes with one name": ({"node_names": ["a", "b", "a"]}, r"node_names\[0\] and node_names\[2\] are both 'a'"),
+    "classes with one name": (
+        {"y": [0, 1, 1], "class_names": ["a", "a"]},
+        r"class_names\[0\] and class_names\[1\] are",
+    ),
+    "a name that is none": ({"node_names": ["a", "b", "\ud800"]}, r"node_names\[2\] is '\\ud800', which UTF-8 cannot"),
     "label without a name": ({"y": [0, 1, 2], "class_names": ["a", "b"]}, r"labels\[2\] is 2 but there are 2 class"),
     "wrong number of node names": ({"node_names": ["a"]}, "node_names has length 1, expected 3"),
     "wrong number of feature names": ({"feature_names": ["a"]}, "feature_names has length 1, expected 2"),
@@ -247,6 +259,20 @@ def test_networkx() -> None:
     directed = Graph.from_networkx(nx.DiGraph([(0, 1), (1, 0), (1, 2)]), x=np.ones((3, 1)))
     assert directed.cleaning == Cleaning(one_directional=1)
     assert directed.y is None
+
+
+def test_networkx_nodes_that_share_a_name_are_refused_with_both() -> None:
+    source = nx.Graph([(0, "0")])
+    with pytest.raises(GraphError, match="nodes 0 and '0' are both called '0': rename one, or pass node_names"):
+        Graph.from_networkx(source, x=np.eye(2))
+    assert Graph.from_networkx(source, x=np.eye(2), node_names=["number", "text"]).node_names == ("number", "text")
+
+
+@pytest.mark.parametrize(
+    "y", [[0, None, 1], [0, np.nan, 1], [0, "", 1], np.array([0, np.nan, 1]), torch.tensor([0, -1, 1])]
+)
+def test_nodes_without_a_label(y: Any) -> None:
+    np.testing.assert_array_equal(Graph.from_edges([[0], [1]], np.eye(3), y).y, [0, -1, 1])
 
 
 def test_networkx_refuses() -> None:

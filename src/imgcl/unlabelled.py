@@ -65,12 +65,21 @@ def as_text(value: Any) -> str:
 
 def label_array(y: Any) -> NDArray[Any]:
     """Labels as an array of numbers, or of objects where an array of numbers or text would change them."""
-    if isinstance(y, np.ma.MaskedArray) or _is_extension(y):
-        y = list(y.tolist() if isinstance(y, np.ma.MaskedArray) else y)
+    if isinstance(y, np.ma.MaskedArray):
+        y = y.tolist()
+    if isinstance(y, list | tuple) or _is_extension(y):
+        return _list_array([None if value is np.ma.masked else value for value in y])
     array = np.asarray(y.detach().cpu().numpy() if hasattr(y, "detach") else y)
-    if isinstance(y, list | tuple) and array.dtype.kind not in "iub":
-        return np.asarray(y, dtype=object)  # numpy would make 2^53 + 1 a float, and numbers text
     return np.array(list(array), dtype=object) if array.dtype.kind in "mM" else array
+
+
+def _list_array(values: list[Any]) -> NDArray[Any]:
+    """Objects unless all are integers: numpy would make 2^53 + 1 a float beside a float, and text beside text."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths, which are refused one by one
+        return np.asarray(values, dtype=object)
+    return array if array.dtype.kind in "iub" else np.asarray(values, dtype=object)
 
 
 def _is_extension(y: Any) -> bool:
@@ -103,7 +112,7 @@ def labelled(array: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _single(value: Any, i: int) -> Any:
-    if isinstance(value, list | tuple | dict | set | np.ndarray):
+    if isinstance(value, list | tuple | dict | set) or (isinstance(value, np.ndarray) and value.ndim):
         raise InputError(f"labels[{i}] is {value!r}: give one label per node")
     return value
 

@@ -103,6 +103,7 @@ def test_class_missing_from_test_is_left_out_of_means(blobs: Blobs) -> None:
         ({"splits": 0}, "splits is 0"),
         ({"imbalance": "log:3"}, "imbalance 'log:3' is not known"),
         ({"class_names": ["one", "two"]}, "there are 2 class names"),
+        ({"class_names": list("abca")}, r"class_names\[0\] and class_names\[3\] are both 'a'"),
     ],
 )
 def test_wrong_arguments(change: dict[str, object], message: str, blobs: Blobs) -> None:
