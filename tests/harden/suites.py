@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-GROUPS = ("crash", "fuzz", "degenerate", "load")  # the order of the table
+GROUPS = ("crash", "fuzz", "degenerate", "results", "load")  # the order of the table
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Suite:
     """One row of the table.
 
     Attributes:
-        group: ``crash``, ``fuzz``, ``degenerate`` or ``load``.
+        group: one of ``GROUPS``; ``results`` are compared with what other programs or other ways give.
         name: what is tried, in a few words.
         full: number of tries in a full run.
         part: number of tries in CI.
