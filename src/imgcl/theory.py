@@ -19,6 +19,7 @@ from scipy.special import ndtr
 
 from imgcl import seeding
 from imgcl.errors import InputError
+from imgcl.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,10 +133,9 @@ def iterate(x: float, *, delta: float = 0.5, steps: int = 10, samples: int = 1_0
 
 def figure(rows: Sequence[Contraction], *, seed: int = 0) -> Figure:
     """Measured contraction on the curve C(x), and the bias over iterations beside C(x)^t; needs ``imgcl[plots]``."""
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise InputError("the plot needs matplotlib, which is not installed: pip install 'imgcl[plots]'") from None
+    need("plots", "the plot")
+    from matplotlib.figure import Figure
+
     drawing = Figure(figsize=(10, 4), layout="constrained")
     curve, falling = drawing.subplots(1, 2)
     grid = np.linspace(0, max([2.0, *(row["x"] for row in rows)]), 200)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import random
+import sys
 from typing import Any
 
 import numpy as np
@@ -105,14 +105,7 @@ def test_merging_many_equals_trying_all_unions_each_time(seed: int) -> None:
 
 
 def test_igraph_missing_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without_igraph(name: str, *args: Any, **more: Any) -> Any:
-        if name == "igraph":
-            raise ModuleNotFoundError(name)
-        return real(name, *args, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without_igraph)
+    monkeypatch.setitem(sys.modules, "igraph", None)
     with pytest.raises(InputError, match=r"pip install 'imgcl\[communities\]'"):
         communities(task(cliques([4, 4]), 2))
 

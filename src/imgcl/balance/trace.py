@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from imgcl.balance.history import Labelling
 from imgcl.errors import InputError
+from imgcl.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,10 +55,9 @@ def _ratio(sizes: Sequence[float]) -> float:
 
 def trace_figure(history: Sequence[Labelling]) -> Figure:
     """Pseudo-classes, their shares of the selection and alpha with the agreements over training; ``imgcl[plots]``."""
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise InputError("the plot needs matplotlib, which is not installed: pip install 'imgcl[plots]'") from None
+    need("plots", "the plot")
+    from matplotlib.figure import Figure
+
     if not history:
         raise InputError("there is no labelling to draw: the run was made without balanced selection")
     epochs = [entry["epoch"] for entry in history]

@@ -27,6 +27,7 @@ from imgcl.cli.study import study
 from imgcl.cli.trace import theory, trace
 from imgcl.cli.tune import tune
 from imgcl.errors import ImgclError
+from imgcl.terminal import print_everything
 
 app = typer.Typer(
     name="imgcl",
@@ -69,6 +70,7 @@ for command in COMMANDS:
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on standard error, never a traceback."""
+    print_everything()
     try:
         app()
     except ImgclError as error:

@@ -14,6 +14,8 @@ from rich.table import Table
 
 from imgcl.cli.console import check_out, err, out, training_progress
 from imgcl.errors import InputError
+from imgcl.extras import need
+from imgcl.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +39,7 @@ def demo(
     from imgcl.demo import IMBALANCE, METRICS, run_demo
 
     check_out("--out", file, [".html", ".htm"])
+    reported = _can_report()
     start = time.perf_counter()
     with ExitStack() as bars:
 
@@ -51,19 +54,27 @@ def demo(
         table.add_column(column, justify="left" if column in ("pre-training", "classifier") else "right", no_wrap=True)
     for name, result in found.results.items():
         for classifier in result.classifiers:
-            cells = (result[classifier, metric].percent() for metric in METRICS)
+            cells = (printable(result[classifier, metric].percent()) for metric in METRICS)
             table.add_row(name, classifier, *cells)
     out.print(table)
     out.print(str(found.effects), highlight=False, markup=False, soft_wrap=True)
     out.print()
     out.print(found.conclusion(), highlight=False, markup=False, soft_wrap=True)
-    try:
+    if reported:
         from imgcl.report import write_report
 
         written = write_report(found.report(), file)
         out.print(
             f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", markup=False, soft_wrap=True
         )
-    except InputError as error:  # plotly is an extra: the numbers above stand without it
-        err.print(f"no report: {error}", markup=False)
     err.print(f"took {time.perf_counter() - start:.0f} s")
+
+
+def _can_report() -> bool:
+    """Whether plotly is there; the demonstration's numbers stand without it."""
+    try:
+        need("report", "the report")
+    except InputError as error:
+        err.print(f"there will be no report: {error}", markup=False, highlight=False, soft_wrap=True)
+        return False
+    return True

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from imgcl.cli.console import err, key_values, out, training_progress
 from imgcl.errors import InputError, StoppedError
+from imgcl.extras import need
 
 
 def pretrain(
@@ -39,12 +40,12 @@ def pretrain(
         str | None, typer.Option(help="Anchors of a step; 0: the whole graph (default: as the graph's size asks for).")
     ] = None,
     fanout: Annotated[
-        str | None, typer.Option(help="Sampled neighbours of an anchor, of its neighbours, …: 10,10.")
+        str | None, typer.Option(help="Sampled neighbours of an anchor, of its neighbours and so on: 10,10.")
     ] = None,
     engine: Annotated[str, typer.Option(help="local (also under torchrun), or ray.")] = "local",
     workers: Annotated[int, typer.Option(help="Number of workers, for --engine ray.")] = 2,
     seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
     diagnose: Annotated[
         bool, typer.Option(help="Record how pseudo-labels compare with the labels (not used to train).")
@@ -83,6 +84,8 @@ def pretrain(
         overrides["fanout"] = fanout
     if engine not in ("local", "ray"):
         raise InputError(f"--engine {engine}: choose local or ray")
+    if engine == "ray":
+        need("ray", "--engine ray")
     if track is not None:
         resolve_tracker(track)
         if engine == "ray":

@@ -9,6 +9,7 @@ import typer
 
 from imgcl.cli.console import check_out, err, out
 from imgcl.errors import InputError
+from imgcl.extras import need
 
 
 def report(
@@ -40,6 +41,9 @@ def report(
     from imgcl.report import build_content, is_study, read_nodes, read_runs, study_content, write_report
 
     check_out("--out", file, [".html", ".htm"])
+    need("report", "imgcl report")
+    if projection == "umap":
+        need("umap", "--map umap")
     if is_study(runs[0]):
         if len(runs) > 1:
             raise InputError(f"{runs[0]} is a study: report it alone")

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from imgcl.cli.console import SpreadsheetSafe, err, out
 from imgcl.errors import InputError
+from imgcl.extras import need
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,6 +85,10 @@ def study(
     chosen, shown = _own(target) if name == "run" else (resolve_study(name), name)
     if name != "run" and target is not None:
         raise InputError(f"imgcl study {name} takes no {target!r}: options only")
+    if engine == "ray":
+        need("ray", "--engine ray")
+    if out_dir is not None and chosen.figures:
+        need("plots", f"imgcl study {name} --out")
     spec, options = _changed(chosen, seeds, splits, preset, settings or [], datasets or [], only or [])
     deadline = None if budget is None else time.monotonic() + parse_time(budget)
     graphs = Graphs({}) if spec.name == "theory" else Graphs.load(only_datasets(spec, only or []).datasets, data_dir)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from imgcl.cli.console import check_out, err, out
 from imgcl.errors import InputError
+from imgcl.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,8 +83,9 @@ def rows_table(caption: str, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def check_picture(plot: Path | None) -> None:
-    """Refuse a picture format before any work starts."""
+    """Refuse a picture that cannot be drawn before any work starts."""
     if plot is not None:
+        need("plots", "--plot")
         check_out("--plot", plot, PICTURES)
 
 

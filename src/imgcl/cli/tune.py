@@ -11,6 +11,7 @@ import typer
 
 from imgcl.cli.console import err, out
 from imgcl.errors import InputError
+from imgcl.extras import need
 
 
 def tune(
@@ -40,6 +41,7 @@ def tune(
 
     if no_balance and balance != "imgcl":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
+    need("tune", "imgcl tune")
     loaded = load_graph(graph, data_dir=data_dir)
 
     def show(number: int, value: float | None, settings: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from imgcl.errors import InputError, RunError
+from imgcl.extras import missing
 from imgcl.train import Run, RunConfig
 
 MOST_FAILURES = 3
@@ -42,7 +43,7 @@ def pretrain_with_ray(
         from ray.train import RunConfig as RayRunConfig
         from ray.train.torch import TorchTrainer
     except ImportError:
-        raise InputError("--engine ray needs Ray Train, which is not installed: pip install 'imgcl[ray]'") from None
+        raise missing("ray", "--engine ray") from None
     import torch
 
     run = Run(Path(out).resolve())

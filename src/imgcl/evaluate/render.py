@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from imgcl.terminal import printable
+
 if TYPE_CHECKING:
     from imgcl.evaluate.results import EvaluationResult
 
@@ -27,7 +29,7 @@ def text_table(result: EvaluationResult) -> str:
     lines.insert(2 + len(result.scores), "-" * len(lines[0])) if result.ceiling is not None else None
     if result.ceiling is not None:
         lines.append("ceiling: the probe trained on every label outside the test set")
-    return "\n".join([title, "", *lines, *result.notes])
+    return printable("\n".join([title, "", *lines, *result.notes]))
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -49,14 +51,15 @@ def result_markdown(result: EvaluationResult) -> str:
 
 
 def align(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a text table: first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    """Lines of a text table for a terminal: first column to the left, the others to the right."""
+    cells = [[printable(cell) for cell in line] for line in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         "  ".join(
             cell.rjust(width) if i else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         )
-        for line in [header, *rows]
+        for line in cells
     ]
     return [lines[0], "-" * len(lines[0]), *lines[1:]]
 

@@ -37,12 +37,12 @@ def class_distribution(
         >>> [int(bar.get_height()) for bar in figure.axes[0].patches]
         [50, 20, 5]
     """
-    from matplotlib.patches import Patch
-
     counts = np.asarray(sizes, dtype=np.float64)
     order, group = by_size(counts), class_groups(counts).of_class()
     names = names_of(class_names, len(counts))
     with drawing(COLUMN, 2.1) as figure:
+        from matplotlib.patches import Patch
+
         axis = figure.subplots()
         place = np.arange(len(counts))
         axis.bar(place, counts[order], color=[GROUP_COLOURS[group[k]] for k in order])

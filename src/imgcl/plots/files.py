@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from imgcl.errors import InputError
+from imgcl.extras import need
 from imgcl.files import atomic_path
 from imgcl.plots.style import SETTINGS
 
@@ -33,6 +34,7 @@ def save(figure: Figure, path: str | Path) -> None:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     save(class_distribution([50, 20, 5]), f"{folder}/sizes.svg")
     """
+    need("plots", "a figure")
     import matplotlib
 
     target = Path(path)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imgcl.errors import InputError
+from imgcl.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,11 +48,10 @@ SETTINGS: Any = {  # matplotlib types its keys one by one
 @contextmanager
 def drawing(width: float, height: float) -> Iterator[Figure]:
     """A figure of this size in inches; everything drawn on it inside the block has the style of the papers."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise InputError("plots need matplotlib, which is not installed: pip install 'imgcl[plots]'") from None
+    need("plots", "a figure")
+    import matplotlib
+    from matplotlib.figure import Figure
+
     with matplotlib.rc_context(SETTINGS):
         yield Figure(figsize=(width, height), layout="constrained")
 

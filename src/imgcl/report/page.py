@@ -11,6 +11,7 @@ from typing import Any
 
 from imgcl._version import __version__
 from imgcl.errors import InputError
+from imgcl.extras import need
 from imgcl.files import write_text
 from imgcl.report.encoding import script_json
 
@@ -62,10 +63,9 @@ def _part(name: str) -> str:
 
 
 def _plotly() -> str:
-    try:
-        from plotly.offline import get_plotlyjs
-    except ModuleNotFoundError:
-        raise InputError("the report needs plotly, which is not installed: pip install 'imgcl[report]'") from None
+    need("report", "the report")
+    from plotly.offline import get_plotlyjs
+
     return str(get_plotlyjs())
 
 

@@ -10,6 +10,7 @@ from scipy.linalg import orthogonal_procrustes
 
 from imgcl.errors import InputError
 from imgcl.evaluate.labels import check_embedding, normalise_rows
+from imgcl.extras import need
 from imgcl.seeding import derive
 
 Points = NDArray[np.float32]
@@ -35,10 +36,9 @@ def tsne(rows: NDArray[np.float32], seed: int) -> Points:
 
 def umap(rows: NDArray[np.float32], seed: int) -> Points:
     """UMAP; needs ``imgcl[umap]``."""
-    try:
-        from umap import UMAP
-    except ModuleNotFoundError:
-        raise InputError("the map umap needs umap-learn, which is not installed: pip install 'imgcl[umap]'") from None
+    need("umap", "the map umap")
+    from umap import UMAP
+
     model = UMAP(n_components=2, n_neighbors=min(15, len(rows) - 1), random_state=_state(seed), n_jobs=1)
     return np.asarray(model.fit_transform(_principal(rows, PRINCIPAL, seed)), dtype=np.float32)
 

@@ -76,4 +76,4 @@ def _figure(labels: list[float], names: tuple[str, ...], runs: dict[str, Any]) -
     return class_distribution(labels, class_names=list(names), accuracy=runs, ylabel="training labels")
 
 
-STUDY = Study(StudySpec(name="distribution", datasets=("amazon-computers",)), report)
+STUDY = Study(StudySpec(name="distribution", datasets=("amazon-computers",)), report, figures=True)

@@ -198,4 +198,5 @@ STUDY = Study(
     report,
     points,
     then,
+    figures=True,
 )

@@ -89,4 +89,5 @@ STUDY = Study(
         splits=5,
     ),
     report,
+    figures=True,
 )

@@ -169,4 +169,4 @@ def _with_paper(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-STUDY = Study(StudySpec(name="main", datasets=PAPER_GRAPHS, methods=METHODS, baselines=BASELINES), report)
+STUDY = Study(StudySpec(name="main", datasets=PAPER_GRAPHS, methods=METHODS, baselines=BASELINES), report, figures=True)

@@ -92,4 +92,4 @@ def _figure(names: tuple[str, ...], sizes: list[int], means: Any, method: str) -
     return per_class(by_metric["recall"], by_metric["precision"], class_names=list(names), sizes=sizes)
 
 
-STUDY = Study(StudySpec(name="per-class", datasets=("amazon-computers",)), report)
+STUDY = Study(StudySpec(name="per-class", datasets=("amazon-computers",)), report, figures=True)

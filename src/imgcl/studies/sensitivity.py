@@ -69,4 +69,4 @@ def _figure(xlabel: str, points: dict[int, Any], plain: Any) -> Figure:
     )
 
 
-STUDY = Study(StudySpec(name="sensitivity", datasets=("amazon-computers",), balances=BALANCES), report)
+STUDY = Study(StudySpec(name="sensitivity", datasets=("amazon-computers",), balances=BALANCES), report, figures=True)

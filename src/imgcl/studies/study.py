@@ -19,9 +19,11 @@ class Study:
         report: tables and figures from results.
         points: the grid's points; by default every combination is evaluated.
         then: points that the results of the first ones decide; they are computed when those are finished.
+        figures: whether its report has figures, which need ``imgcl[plots]``.
     """
 
     spec: StudySpec
     report: Callable[[Results], Report]
     points: Callable[[StudySpec, Graphs], list[Point]] = expand
     then: Callable[[StudySpec, Graphs, Results], list[Point]] | None = None
+    figures: bool = False

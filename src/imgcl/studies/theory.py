@@ -51,4 +51,4 @@ def _figure(rows: list[dict[str, Any]]) -> Figure:
     return draw((grid, [contraction(x) for x in grid]), **values)
 
 
-STUDY = Study(StudySpec(name="theory", datasets=("none",)), report, points)
+STUDY = Study(StudySpec(name="theory", datasets=("none",)), report, points, figures=True)

@@ -92,4 +92,4 @@ def _figure(maps: dict[str, Any], classes: Any, names: list[str], method: str) -
     return embedding_map(panels, classes, class_names=names)
 
 
-STUDY = Study(StudySpec(name="tsne", datasets=("amazon-computers",)), report, points)
+STUDY = Study(StudySpec(name="tsne", datasets=("amazon-computers",)), report, points, figures=True)

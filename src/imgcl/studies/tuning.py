@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl import seeding
+from imgcl.checksums import json_checksum
 from imgcl.errors import ImgclError, InputError
 from imgcl.estimator import make_config
 from imgcl.evaluate.labels import normalise_rows
+from imgcl.extras import need
 from imgcl.files import explain
 from imgcl.graph import Graph
 from imgcl.imbalance import Split, make_splits, validation_split
@@ -90,14 +92,14 @@ def tune(
     base = make_config(graph.name, method=method, preset=preset, balance=balance, overrides=fixed, seed=seed)
     criterion, score = _criterion(graph, imbalance, seed)
     names = search_space(method)
-    how = f"{method}/{criterion}/{balance}/{imbalance}/{preset}/{base.training.epochs}/{seed}"
+    # What the settings that are not searched were belongs to a trial: presets may change between versions.
+    how = f"{method}/{criterion}/{imbalance}/{preset}/{seed}/{json_checksum(base.model_dump(mode='json'))}"
     with _storage_errors(storage, OSError, RuntimeError):  # no such place; a file of an older Optuna
         if storage is not None:
             Path(storage).parent.mkdir(parents=True, exist_ok=True)
         study = optuna.create_study(
             study_name=f"{graph.fingerprint}/{how}",
             storage=None if storage is None else f"sqlite:///{Path(storage).absolute()}",
-            sampler=optuna.samplers.TPESampler(seed=seeding.derive(seed, "tune") % 2**32),
             direction="maximize",
             load_if_exists=True,
         )
@@ -117,11 +119,17 @@ def tune(
         if not study.trials:  # the preset itself is the first trial
             study.enqueue_trial(_preset_values(base, names), skip_if_exists=True)
         done = sum(trial.state.is_finished() for trial in study.trials)
+        study.sampler = optuna.samplers.TPESampler(seed=_sampler_seed(seed, done))
         study.optimize(objective, n_trials=max(0, trials - done), catch=(ImgclError,), callbacks=[told])
         complete = [trial for trial in study.trials if trial.value is not None]
         if not complete:
             raise InputError("every trial failed: try another method, or fewer settings (see the messages above)")
         return Tuned(study.best_params, float(study.best_value), criterion, len(complete))
+
+
+def _sampler_seed(seed: int, done: int) -> int:
+    """The seed of the search's draws; one that goes on must not draw the first settings again."""
+    return seeding.derive(seed, "tune", *([done] if done else [])) % 2**32
 
 
 def search_space(method: str) -> dict[str, Callable[[Any], Any]]:
@@ -177,7 +185,7 @@ def _criterion(graph: Graph, imbalance: str, seed: int) -> tuple[str, Callable[[
     if graph.y is None:
         return "effective rank", lambda Z: effective_rank(Z, seed)
     y, splits = graph.y, make_splits(graph.y, imbalance, SPLITS, seed)
-    if min(np.bincount(y[splits[0].val])) < 2:
+    if np.unique(y[splits[0].val], return_counts=True)[1].min() < 2:
         splits = make_splits(graph.y, imbalance, SPLITS, seed, val_per_class=2)  # one to choose, one to measure
     return "validation accuracy", lambda Z: validation_accuracy(Z, y, splits)
 
@@ -212,9 +220,8 @@ def _storage_errors(storage: str | Path | None, *more: type[Exception]) -> Itera
 
 
 def _optuna() -> Any:
-    try:
-        import optuna
-    except ModuleNotFoundError:
-        raise InputError("imgcl tune needs Optuna, which is not installed: pip install 'imgcl[tune]'") from None
+    need("tune", "imgcl tune")
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from imgcl.errors import InputError
+from imgcl.extras import need
 from imgcl.track.mlflow import track_mlflow
 from imgcl.track.tensorboard import track_tensorboard
 from imgcl.train import EpochReport, RunConfig
@@ -21,7 +22,7 @@ TRACKERS: dict[str, Tracker] = {"tensorboard": track_tensorboard, "mlflow": trac
 
 
 def resolve_tracker(name: str) -> Tracker:
-    """The tracker of that name.
+    """The tracker of that name, whose package is installed.
 
     Example:
         >>> resolve_tracker("tensorboard").__name__
@@ -29,6 +30,7 @@ def resolve_tracker(name: str) -> Tracker:
     """
     if name not in TRACKERS:
         raise InputError(f"unknown tracker {name!r}: choose one of {', '.join(TRACKERS)}")
+    need(name, f"--track {name}")  # a tracker's name is its extra's
     return TRACKERS[name]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from imgcl.errors import InputError
+from imgcl.extras import need
 from imgcl.track.values import epoch_values, settings_values
 from imgcl.train import EpochReport, RunConfig
 
@@ -25,10 +25,9 @@ def track_mlflow(run: Path, config: RunConfig) -> Iterator[Callable[[EpochReport
         config: of the run; its settings become parameters.
     """
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # a folder is what is asked for here
-    try:
-        from mlflow.tracking import MlflowClient
-    except ModuleNotFoundError:
-        raise InputError("--track mlflow needs mlflow, which is not installed: pip install 'imgcl[mlflow]'") from None
+    need("mlflow", "--track mlflow")
+    from mlflow.tracking import MlflowClient
+
     place = os.environ.get("MLFLOW_TRACKING_URI") or (run.resolve().parent / FOLDER).as_uri()
     client = MlflowClient(tracking_uri=place)
     found = client.get_experiment_by_name(EXPERIMENT)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from imgcl.errors import InputError
+from imgcl.extras import need
 from imgcl.track.values import epoch_values, settings_values
 from imgcl.train import EpochReport, RunConfig
 
@@ -21,12 +21,9 @@ def track_tensorboard(run: Path, config: RunConfig) -> Iterator[Callable[[EpochR
         run: the run directory.
         config: of the run; shown as text.
     """
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ModuleNotFoundError:
-        raise InputError(
-            "--track tensorboard needs tensorboard, which is not installed: pip install 'imgcl[tensorboard]'"
-        ) from None
+    need("tensorboard", "--track tensorboard")
+    from torch.utils.tensorboard import SummaryWriter
+
     first = True
     # The writer makes its folder at once; the run directory must be the run's own to make, so it waits for an epoch.
     writer: SummaryWriter | None = None

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from imgcl.errors import InputError
+from imgcl.extras import need
 from imgcl.files import atomic_path
 from imgcl.graph import Graph
 from imgcl.studies.agenda import Agenda
@@ -28,10 +28,9 @@ Files = dict[str, bytes]
 
 def run_ray(agenda: Agenda, store: Store, settings: Settings, on_done: OnDone) -> None:
     """Compute every cell of the agenda; stops early at the deadline."""
-    try:
-        import ray
-    except ModuleNotFoundError:
-        raise InputError("--engine ray needs Ray, which is not installed: pip install 'imgcl[ray]'") from None
+    need("ray", "--engine ray")
+    import ray
+
     started = not ray.is_initialized()
     if started:
         # A cluster of our own may use this machine as fully as the local engine does (Ray's workers are nice by 15).

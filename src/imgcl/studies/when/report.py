@@ -186,4 +186,5 @@ STUDY = Study(
     ),
     report,
     points,
+    figures=True,
 )
