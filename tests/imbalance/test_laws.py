@@ -132,3 +132,20 @@ def test_a_law_may_say_how_many_labels(text: str, name: str, total: int) -> None
 def test_a_number_of_labels_that_is_none(budget: str) -> None:
     with pytest.raises(InputError, match="write the number of labels as 1% or 5/class"):
         parse_imbalance(f"exp:100@{budget}")
+
+
+@pytest.mark.parametrize("spec", [{1: 5, 2: 3}, {5, 3, 1}], ids=["mapping", "set"])
+def test_what_has_no_order_is_no_list_of_sizes(spec):
+    with pytest.raises(InputError, match="give a list of relative class sizes"):
+        parse_imbalance(spec)
+
+
+@pytest.mark.parametrize("given", [["a", "b", "c"], [3, 2, 1j], [[1], [2, 3], []]])
+def test_a_callable_that_gives_no_numbers_is_refused(given):
+    with pytest.raises(InputError, match="does not give a number per class"):
+        parse_imbalance(lambda n_classes: given).weights(3)
+
+
+def test_a_budget_of_thousands_of_digits_is_refused():
+    with pytest.raises(InputError, match="write the number of labels as"):
+        parse_imbalance(f"exp:100@{'9' * 5000}/class")

@@ -113,6 +113,9 @@ def test_an_effect_without_a_value_leaves_its_place_empty() -> None:
         (lambda: plots.sensitivity([1], {}, xlabel="K"), "at least one line"),
         (lambda: plots.effects({}), "no effect"),
         (lambda: plots.contraction(([0, 1], [0]), [0], [0], [0]), "as many of each"),
+        (lambda: plots.embedding_map({"a": np.zeros((2, 2))}, [0, 0.5]), "would not be drawn"),
+        (lambda: plots.embedding_map({"a": np.zeros((2, 2))}, [0, -2]), "would not be drawn"),
+        (lambda: plots.effects({"a": {"tail": {"mean": 1.0, "ci95": None}}, "b": {}}), "effect 'b' has the metrics"),
         (lambda: plots.save(Figure(), "figure.doc"), "must end in"),
     ],
 )

@@ -92,6 +92,13 @@ def test_a_study_of_ones_own(tmp_path):
         (f"{'settings.' * 1500}a = 1", r"study\.toml is not readable TOML: line 1 has a key of more than 8 parts"),
         ('datasets = ["digits"]\nseeds = 10_000_000_000_000', "setting seeds"),
         ('datasets = ["digits"]\nsplits = 10_000_000_000_000', "setting splits"),
+        ('datasets = ["digits"]\nseeds = true', "setting seeds = True: it must be a number"),
+        ('datasets = ["digits"]\nmethods = ["gbt", "gbt"]', "methods names 'gbt' more than once"),
+        ('datasets = ["digits"]\nimbalances = ["exp:10", "exp:10"]', "imbalances names 'exp:10' more than once"),
+        ('datasets = ["digits"]\nmethods = []', "the study has 0 points"),
+        ('datasets = ["digits"]\nscope = "graph"\nseeds = 10_000\nsplits = 100_000', "has 2,000,000,000 points"),
+        ('datasets = ["digits"]\n[balances]\nnone = "imgcl"', "'none' is the plain method"),
+        ('datasets = ["digits"]\nprobe = "nicest"', "probe 'nicest' is not known"),
     ],
 )
 def test_a_wrong_file_is_explained(tmp_path, text, message):

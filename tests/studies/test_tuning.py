@@ -107,3 +107,35 @@ def test_without_optuna_it_says_what_to_install(small_graph, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(InputError, match=r"imgcl\[tune\]"):
         tuning.tune(small_graph, trials=1)
+
+
+def test_a_search_that_goes_on_draws_other_settings(small_graph, tmp_path):
+    seen = []
+    options = {"epochs": 1, "imbalance": "exp:5", "storage": tmp_path / "trials.db", "balance": None}
+    options["on_trial"] = lambda number, value, settings: seen.append(tuple(settings.values()))
+    for trials in (2, 3, 4):
+        tune(small_graph, trials=trials, **options)
+    assert len(set(seen)) == len(seen) == 4
+
+
+def test_trials_do_not_count_when_the_preset_has_changed(small_graph, tmp_path, monkeypatch):
+    options = {"epochs": 1, "imbalance": "exp:5", "storage": tmp_path / "trials.db", "trials": 1}
+    tune(small_graph, **options)
+    made = tuning.make_config
+
+    def other(*arguments, **given):
+        config = made(*arguments, **given)
+        return config.model_copy(update={"training": config.training.model_copy(update={"warm_up": 0.3})})
+
+    monkeypatch.setattr(tuning, "make_config", other)
+    seen = []
+    tune(small_graph, **options, on_trial=lambda *trial: seen.append(trial))
+    assert len(seen) == 1
+
+
+def test_a_class_number_without_nodes_does_not_cost_validation_nodes(small_graph, monkeypatch):
+    made = []
+    monkeypatch.setattr(tuning, "make_splits", lambda *a, **k: made.append(k) or make_splits(*a, val_per_class=5))
+    y = np.where(small_graph.y >= 1, small_graph.y + 1, small_graph.y)  # 0, 2, 3
+    tuning._criterion(small_graph.with_labels(y), "exp:5", 0)
+    assert made == [{}]

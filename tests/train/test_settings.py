@@ -28,3 +28,9 @@ def test_bad_settings_say_which_and_why(overrides, message):
 def test_unknown_method_lists_the_known_ones():
     with pytest.raises(InputError, match=r"unknown method 'gpt': choose one of .*gbt"):
         RunConfig(method="gpt").build_settings()
+
+
+@pytest.mark.parametrize("name", ["epochs", "lr", "warm_up", "patience", "batch_size", "dim"])
+def test_true_is_not_a_number(name):
+    with pytest.raises(InputError, match=f"setting {name} = True: it must be a number"):
+        apply_overrides(RunConfig(), {name: True})

@@ -21,7 +21,7 @@ project's reading: the paper gives no formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -70,7 +70,12 @@ class Imbalance:
         """Relative size of each class, largest class first; of the natural law there are none."""
         if self.law is None:
             raise InputError("the natural imbalance has no weights: it is what a random sample gives")
-        weights = np.asarray(self.law(n_classes), dtype=np.float64)
+        try:
+            weights = np.asarray(self.law(n_classes), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"imbalance {self.name!r} does not give a number per class: {error}") from None
         if weights.shape != (n_classes,):
             raise InputError(f"imbalance {self.name!r} has {weights.size} sizes but there are {n_classes} classes")
         if not np.isfinite(weights).all() or (weights <= 0).any():
@@ -140,6 +145,9 @@ def parse_imbalance(spec: str | Sequence[float] | Callable[[int], Sequence[float
     if isinstance(spec, str):
         law, at, budget = spec.strip().lower().partition("@")
         return _with_budget(_parse_text(law), budget, spec) if at else _parse_text(law)
+    if isinstance(spec, Mapping | Set):  # of a mapping the keys would be taken, of a set any order
+        kind = type(spec).__name__
+        raise InputError(f"imbalance is a {kind}: give a list of relative class sizes, largest class first")
     return _explicit(list(spec))
 
 
@@ -166,7 +174,7 @@ def _with_budget(law: Imbalance, text: str, whole: str) -> Imbalance:
         share = _number(text.removesuffix("%"), whole)
         if 0 < share < 100:
             return replace(law, name=f"{law.name}@{_text(share)}%", budget=share / 100)
-    elif text.endswith("/class") and (number := text.removesuffix("/class")).isdecimal() and int(number) > 0:
+    elif text.endswith("/class") and (number := text.removesuffix("/class")).isdecimal() and 0 < float(number) < 2**53:
         return replace(law, name=f"{law.name}@{int(number)}/class", per_class=int(number))
     raise InputError(f"imbalance {whole!r}: write the number of labels as 1% or 5/class, for example exp:100@1%")
 

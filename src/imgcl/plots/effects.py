@@ -31,6 +31,9 @@ def effects(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Figure:
     if not rows:
         raise InputError("there is no effect to draw")
     metrics = list(next(iter(rows.values())))
+    for name, row in rows.items():
+        if set(row) != set(metrics):
+            raise InputError(f"effect {name!r} has the metrics {', '.join(row)}, the first one {', '.join(metrics)}")
     with drawing(COLUMN, 0.55 + 0.45 * len(rows)) as figure:
         axis = figure.subplots()
         axis.axvline(0, color="#888888", linewidth=0.8)

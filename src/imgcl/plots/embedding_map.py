@@ -33,6 +33,8 @@ def embedding_map(
     labels = np.asarray(classes)
     if not panels or labels.ndim != 1 or not len(labels):
         raise InputError("a map needs at least one panel of points, and one class per point")
+    if not np.isin(labels, np.arange(-1, labels.max() + 1)).all():
+        raise InputError("classes must be whole numbers 0..K-1, or -1 for unlabelled: others would not be drawn")
     n_classes = max(int(labels.max()) + 1, len(class_names or ()))
     names = names_of(class_names, n_classes)
     columns = min(3, len(panels))

@@ -14,7 +14,7 @@ from imgcl.baselines import resolve_baseline
 from imgcl.documents import read_toml
 from imgcl.errors import DataNotFoundError, InputError
 from imgcl.estimator import IMGCL, make_config
-from imgcl.evaluate.names import resolve_classifiers
+from imgcl.evaluate.names import resolve_classifiers, resolve_probe
 from imgcl.graph import Graph
 from imgcl.imbalance import parse_imbalance
 from imgcl.methods import resolve_method
@@ -32,6 +32,7 @@ from imgcl.studies.lines import GROUP_LABELS
 from imgcl.train.settings import RunConfig, ScopeSettings, validated
 
 NONE = "none"  # a balance setting: the plain method
+MOST_POINTS = 100_000
 
 
 class StudySpec(BaseModel):
@@ -72,16 +73,31 @@ class StudySpec(BaseModel):
     probe: str = "batched"
 
     def checked(self) -> StudySpec:
-        """The same, or an error that names what is not known."""
+        """The same, or an error that names what is not known, repeated, or too much."""
+        self._check_grid()
         for method in self.methods:
             resolve_method(method)
         for baseline in self.baselines:
             resolve_baseline(baseline)
         resolve_classifiers(self.classifiers)
+        resolve_probe(self.probe)
         for imbalance in self.imbalances:
             if imbalance != ORDINARY or self.scope != "train":
                 parse_imbalance(imbalance)
         return self
+
+    def _check_grid(self) -> None:
+        """Refuse a grid that counts a result twice, calls ImGCL the plain method, or is empty or endless."""
+        for name in ("datasets", "methods", "baselines", "imbalances", "classifiers"):
+            values = getattr(self, name)
+            if repeated := [value for value in values if values.count(value) > 1]:
+                raise InputError(f"setting {name} names {repeated[0]!r} more than once: its results would count twice")
+        if self.balances.get(NONE, NONE) != NONE:
+            raise InputError(f"balance {NONE!r} is the plain method: give {self.balances[NONE]!r} another name")
+        pretrained = len(self.methods) * len(self.balances) * self.seeds * (1 if self.scope == "train" else self.splits)
+        points = len(self.datasets) * len(self.imbalances) * (pretrained + len(self.baselines))
+        if not 1 <= points <= MOST_POINTS:
+            raise InputError(f"the study has {points:,} points, it must have 1 to {MOST_POINTS:,}")
 
 
 @dataclass(frozen=True)

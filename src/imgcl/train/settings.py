@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -78,6 +78,9 @@ class RunConfig(BaseModel):
 
 def validated(model: type[ModelT], values: Mapping[str, Any]) -> ModelT:
     """Build a settings value; pydantic's report becomes one line that names the key and what it may be."""
+    for name, value in values.items():
+        if isinstance(value, bool) and name in model.model_fields and _is_number(model.model_fields[name].annotation):
+            raise InputError(f"setting {name} = {value}: it must be a number")  # pydantic would take 1 or 0
     try:
         return model(**values)
     except ValidationError as error:
@@ -86,6 +89,20 @@ def validated(model: type[ModelT], values: Mapping[str, Any]) -> ModelT:
         if first["type"] == "extra_forbidden":
             raise InputError(f"unknown setting {key!r}{did_you_mean(key, model.model_fields)}") from None
         raise InputError(f"setting {key} = {first['input']!r}: {first['msg']}") from None
+
+
+def _is_number(annotation: Any) -> bool:
+    """Whether a setting takes numbers, and truth values only because Python counts them among those."""
+    kinds = _parts(annotation)
+    return not kinds.isdisjoint({int, float}) and kinds.isdisjoint({bool, Any})
+
+
+def _parts(annotation: Any) -> set[Any]:
+    """A type and all that it is made of."""
+    inner = () if isinstance(annotation, str) else get_args(annotation)
+    if inner and get_origin(annotation) is Literal:
+        return set()
+    return {annotation} if not inner else set().union(*map(_parts, inner))
 
 
 def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfig:
