@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from imgcl.cli.console import err, out
-from imgcl.errors import InputError
+from imgcl.cli.console import SpreadsheetSafe, check_out, err, out
 
 
 def predict(
@@ -18,6 +17,7 @@ def predict(
     file: Annotated[Path, typer.Option("--out", help="CSV file to write.")],
     classifier: Annotated[str, typer.Option(help="Classifier; see `imgcl evaluate`.")] = "pbs",
     seed: Annotated[int, typer.Option(help="Seed of the cross-validation that chooses the classifier's setting.")] = 0,
+    spreadsheet_safe: SpreadsheetSafe = False,
 ) -> None:
     """Classify every node from the labels you have: class, probability, and how common the class is.
 
@@ -26,15 +26,15 @@ def predict(
     from imgcl.evaluate import predict as classify
     from imgcl.evaluate import read_labels
     from imgcl.files import atomic_path
+    from imgcl.spreadsheets import write_frame
     from imgcl.train import Run
 
-    if file.suffix.lower() != ".csv":
-        raise InputError(f"--out {file}: the name must end in .csv")
+    check_out("--out", file, [".csv"])
     stored = Run(run)
-    given = read_labels(labels)
+    given = read_labels(labels, stored.node_names or ())
     frame = classify(stored.embedding, given, classifier, node_names=stored.node_names, random_state=seed)
     with atomic_path(file) as temporary:
-        frame.to_csv(temporary, index=False)
+        write_frame(frame, temporary, spreadsheet_safe=spreadsheet_safe)
     for name, count in frame["class"].value_counts().items():
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
     counts = f"{len(frame):,} nodes, {int(frame['given'].sum()):,} of them labelled by you"
