@@ -89,6 +89,10 @@ def test_a_first_row_is_dropped_only_when_it_cannot_be_a_label(tmp_path: Path) -
         assert read_labels(file) == {"b": "salt"}
     file.write_text("node,label\nid,tea\nnode,salt\n", encoding="utf-8")
     assert read_labels(file, ["id", "node"]) == {"id": "tea", "node": "salt"}
+    file.write_text("name,class\nb,salt\n", encoding="utf-8")
+    assert read_labels(file) == read_labels(file, ["a", "b"]) == {"b": "salt"}
+    with pytest.raises(InputError, match=r"row 1 is 'name,class', .* the label of node 'name'"):
+        read_labels(file, ["name", "b"])
     file.write_text("0,class\n1,salt\n", encoding="utf-8")
     assert read_labels(file) == read_labels(file, []) == {"0": "class", "1": "salt"}
 
