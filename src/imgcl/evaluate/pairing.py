@@ -25,7 +25,7 @@ UNRECORDED = (
 
 
 class Nodes(NamedTuple):
-    """Which nodes a cell was evaluated on, as fingerprints: the labels of all nodes, and the sets of its split."""
+    """Which nodes a cell was evaluated on, as fingerprints: all labels, and the sets of its split."""
 
     labels: str
     train: str
@@ -43,7 +43,8 @@ def fingerprints(labels: Labels, drawn: Sequence[Split]) -> tuple[Nodes, ...]:
         >>> a.train == b.train, a.test == b.test
         (False, True)
     """
-    classes = _fingerprint(labels.codes)
+    labelled = np.flatnonzero(labels.codes >= 0)  # nodes without a label are in no split
+    classes = _fingerprint(np.stack([labelled, labels.codes[labelled]]))
     return tuple(Nodes(classes, *(_fingerprint(part) for part in (s.train, s.val, s.test))) for s in drawn)
 
 
