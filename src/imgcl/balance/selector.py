@@ -20,6 +20,7 @@ from imgcl.balance.inputs import as_graph, as_labels
 from imgcl.balance.schedules import schedule
 from imgcl.balance.settings import GIVEN, BalanceSettings
 from imgcl.errors import InputError
+from imgcl.extras import need
 from imgcl.graph import Graph
 
 
@@ -83,6 +84,8 @@ class BalancedSelector:
         self.settings = (settings or BalanceSettings()).updated(**overrides)
         if epochs < 1:
             raise InputError(f"epochs is {epochs}: it must be at least 1")
+        if self.settings.clusters == "communities":
+            need("communities", "clusters=communities")
         self.epochs, self.seed = int(epochs), int(seed)
         self._graph = as_graph(graph, n_nodes)
         n = self._graph.n_nodes

@@ -66,14 +66,14 @@ def predict(
     """
     import pandas as pd
 
-    rows = check_embedding(Z, len(np.asarray(Z)))
+    rows = check_embedding(Z)
     if node_names is not None and len(node_names) != len(rows):
         raise InputError(f"there are {len(node_names)} node names but the embedding has {len(rows)} rows")
     if node_names is not None:
         check_distinct("node_names", [str(name) for name in node_names])
     aligned = align_labels(labels, len(rows), node_names) if isinstance(labels, Mapping) else labels
     encoded = encode_labels(aligned)
-    check_embedding(Z, len(encoded.codes))
+    check_embedding(rows, len(encoded.codes))
     chosen = resolve_classifiers(classifier)
     if len(chosen) != 1:
         raise InputError(f"{len(chosen)} classifiers were named: predictions come from one")

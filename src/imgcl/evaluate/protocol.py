@@ -15,6 +15,7 @@ from imgcl.evaluate.groups import class_groups
 from imgcl.evaluate.labels import Labels, check_embedding, encode_labels, normalise_rows
 from imgcl.evaluate.metrics import confusion_matrix, expected_calibration_error
 from imgcl.evaluate.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_classifiers, resolve_probe
+from imgcl.evaluate.pairing import AS_GIVEN, fingerprints
 from imgcl.evaluate.results import EvaluationResult, Scores
 from imgcl.evaluate.tasks import Bench, LinearModel, PooledBench, Probe, Task
 from imgcl.imbalance import Split, make_splits
@@ -113,7 +114,7 @@ def law_name(drawn: Sequence[Split], imbalance: Any, splits: int | Sequence[Spli
     sizes = drawn[0].sizes
     if sizes is not None:
         return str(sizes.imbalance)
-    return str(imbalance) if isinstance(splits, int) else "as given"
+    return str(imbalance) if isinstance(splits, int) else AS_GIVEN
 
 
 def missing_classes(labels: Labels, drawn: Sequence[Split], names: Sequence[str]) -> tuple[str, ...]:
@@ -140,7 +141,8 @@ def score_predictions(
         confusion.append(confusion_matrix(truth, values.argmax(axis=1), labels.n_classes))
         ece.append(expected_calibration_error(values, truth))
     cells = np.arange(len(drawn), dtype=np.int64)
-    return Scores(np.stack(confusion), np.array(ece), tuple(settings), np.zeros_like(cells), cells)
+    seeds, nodes = np.zeros_like(cells), fingerprints(labels, drawn)
+    return Scores(np.stack(confusion), np.array(ece), tuple(settings), seeds, cells, nodes)
 
 
 def _score(models: Sequence[LinearModel], x: Tensor, labels: Labels, drawn: Sequence[Split]) -> Scores:

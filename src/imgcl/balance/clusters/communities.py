@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from imgcl.balance.clusters.modularity import edge_shares
 from imgcl.balance.clusters.task import ClusterTask, Labels
 from imgcl.errors import InputError
+from imgcl.extras import need
 from imgcl.graph import Graph
 
 LARGEST = 512  # communities that are merged one by one; the crumbs beyond them are one community from the start
@@ -36,12 +37,9 @@ def communities(task: ClusterTask) -> Labels:
 
 def leiden(graph: Graph, resolution: float, seed: int) -> Labels:
     """Communities of the graph by igraph's Leiden algorithm."""
-    try:
-        import igraph
-    except ModuleNotFoundError:
-        raise InputError(
-            "clusters=communities needs igraph, which is not installed: pip install 'imgcl[communities]'"
-        ) from None
+    need("communities", "clusters=communities")
+    import igraph
+
     upper = sp.triu(graph.adjacency, format="coo")
     network = igraph.Graph(n=graph.n_nodes, edges=np.stack(upper.coords, axis=1))
     igraph.set_random_number_generator(random.Random(seed))
