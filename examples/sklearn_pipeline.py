@@ -22,6 +22,7 @@ def main(epochs: int = 40) -> pd.DataFrame:
     (split,) = make_splits(graph.y, "exp:20", splits=1)
     known = split.train  # the nodes whose labels you have: many zeros, few nines
 
+    # Not in one pipeline: that hands every node to the classifier, and ImGCL refuses labels with gaps for that reason.
     embedding = imgcl.ImGCL("gbt", epochs=epochs, random_state=0).fit_transform(graph)
     probe = make_pipeline(Normalizer(), LogisticRegression(class_weight="balanced", max_iter=2000))
     search = GridSearchCV(

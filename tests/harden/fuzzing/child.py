@@ -39,6 +39,7 @@ ROOMS = (
     "store",
     "studies",
     "train",
+    "unlabelled",
 )
 
 

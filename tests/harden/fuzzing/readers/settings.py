@@ -70,4 +70,5 @@ def prepare_labels(root: Path) -> None:
 
 
 def read_label_file(folder: Path, flags: int) -> None:
-    align_labels(read_labels(folder / "labels.csv"), 5, ["n0", "n1", "n2", "n3", "n4"] if flags & 1 else None)
+    names = ["n0", "n1", "n2", "n3", "node"] if flags & 1 else None
+    align_labels(read_labels(folder / "labels.csv", names or ()), 5, names)
