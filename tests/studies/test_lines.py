@@ -85,6 +85,9 @@ def test_a_line_of_something_else_is_named(tmp_path: Path, line: dict[str, Any],
         {"scores": []},
         {"ceiling": 1},
         {"protocol": None},
+        {"nodes": 3},
+        {"nodes": {"labels": "a", "splits": [["a", "b"]]}},
+        {"nodes": {"labels": "a", "splits": [["a", "b", "c"]]}},
     ],
 )
 def test_a_result_of_something_else_is_named(tmp_path: Path, result: dict[str, Any], changes: dict[str, Any]) -> None:
@@ -93,3 +96,11 @@ def test_a_result_of_something_else_is_named(tmp_path: Path, result: dict[str, A
     results = Results("mine", write(tmp_path, PLAN, {**CELL, "result": {**result, **changes}}))
     with pytest.raises(RunError, match="the line of cell k is damaged"):
         results.evaluation(dataset="x")
+
+
+def test_a_journal_keeps_the_nodes_and_an_older_one_is_read_without(result: dict[str, Any]) -> None:
+    assert [len(nodes) for nodes in result["nodes"]["splits"]] == [3, 3]
+    assert unpack_result(result).of("plain").nodes[0].labels == result["nodes"]["labels"]
+    older = {key: value for key, value in result.items() if key != "nodes"}
+    assert unpack_result(older).of("plain").nodes == ()
+    assert pack_result(unpack_result(older)) == older
