@@ -105,10 +105,15 @@ def map_array(path: Path) -> NDArray[Any]:
 
 def memory_limit() -> int:
     """Bytes that the arrays of one file may take: half of the machine's memory, or of the container's."""
+    return int(MEMORY_SHARE * machine_memory())
+
+
+def machine_memory() -> int:
+    """Bytes of memory that the machine has, or that its container may use."""
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         total = UNKNOWN_MEMORY
     with suppress(OSError, ValueError):  # no container, or one without a limit ("max")
         total = min(total, int(CGROUP.read_text()))
-    return int(MEMORY_SHARE * total)
+    return total

@@ -186,6 +186,15 @@ def test_options_may_follow_the_name_of_a_built_in_graph() -> None:
     assert load_graph("synthetic:seed=1", seed=2).fingerprint == load_graph("synthetic:seed=2").fingerprint
 
 
+def test_whole_numbers_may_be_written_as_floats() -> None:
+    assert load_graph("synthetic:n_nodes=1e3").n_nodes == 1000
+    assert load_graph("synthetic:class_sizes=1e2/50").class_sizes.tolist() == [100, 50]
+    assert load_graph("digits:neighbours=5.0").fingerprint == load_graph("digits", neighbours=5).fingerprint
+    for options in ("neighbours=none", "neighbours=2.5"):
+        with pytest.raises(InputError, match=r"neighbours is .*: give a whole number"):
+            load_graph(f"digits:{options}")
+
+
 @pytest.mark.parametrize("options", ["", "seed", "seed=one", "class_sizes=1/x", "=3"])
 def test_options_that_cannot_be_read(options: str) -> None:
     with pytest.raises(InputError, match="write key=value with a number"):

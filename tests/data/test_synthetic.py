@@ -99,11 +99,43 @@ def test_more_classes_than_features() -> None:
         ({"class_sizes": [3.5]}, "class_sizes is"),
         ({"class_sizes": [5, 5], "homophily": 1.0, "mean_degree": 8.0}, "edges inside classes do not fit"),
         ({"n_classes": 1, "homophily": 0.5}, "edges between classes do not fit"),
+        ({"mean_degree": 1e308}, "edges inside classes do not fit"),
+        ({"n_nodes": 1000.5}, "n_nodes is 1000.5: give a whole number"),
+        ({"n_classes": None}, "n_classes is None: give a whole number"),
+        ({"n_features": "3"}, "n_features is '3': give a whole number"),
+        ({"seed": 0.7}, "seed is 0.7: give a whole number"),
+        ({"homophily": None}, "homophily is None: give a number"),
+        ({"degree_by_class": float("inf")}, "degree_by_class is inf"),
+        ({"feature_signal": 1e39}, "feature_signal is 1e.39: it must be 0..1e.15"),
+        ({"class_sizes": 3}, "class_sizes is 3: give one positive"),
+        ({"class_sizes": [10**30, 5]}, "has at most 2,147,483,647 nodes"),
+        ({"n_nodes": 2**31}, "has at most 2,147,483,647 nodes"),
     ],
 )
 def test_bad_parameters(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_graph("synthetic", **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_nodes": 2**31 - 1, "n_features": 10**6},
+        {"class_sizes": [10**9, 10**9], "n_features": 10**6},
+        {"n_features": 10**12},
+        {"n_classes": 10**9, "n_nodes": 10**9},
+        {"n_nodes": 10**6, "mean_degree": 10**6 - 1},
+    ],
+)
+def test_what_does_not_fit_into_memory_is_refused(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("imgcl.capacity.machine_memory", lambda: 10**12)
+    with pytest.raises(InputError, match=r"^a synthetic graph of .* needs at least .* GB of memory, there are 1,000: "):
+        synthetic_graph(**options)
+
+
+def test_whole_numbers_may_be_written_as_floats() -> None:
+    graph = synthetic_graph(n_nodes=300.0, n_classes=3.0, n_features=np.float64(4), seed=1.0)  # type: ignore[arg-type]
+    assert graph.fingerprint == synthetic_graph(n_nodes=300, n_classes=3, n_features=4, seed=1).fingerprint
 
 
 @pytest.mark.slow

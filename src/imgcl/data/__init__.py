@@ -100,7 +100,7 @@ def _read_options(text: str) -> dict[str, Any]:
     for part in text.split(","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         try:
-            options[key] = [int(piece) for piece in value.split("/")] if "/" in value else _read_number(value)
+            options[key] = [_read_number(piece) for piece in value.split("/")] if "/" in value else _read_number(value)
         except ValueError:
             equals = ""
         if not equals or not key:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl.data.options import whole_number
 from imgcl.errors import InputError
 from imgcl.graph import Graph
 
@@ -26,6 +27,7 @@ def digits_graph(*, neighbours: int = 10) -> Graph:
     """
     from sklearn.datasets import load_digits
 
+    neighbours = whole_number("neighbours", neighbours)
     bunch = load_digits()
     pixels = np.asarray(bunch.data, dtype=np.float64)  # whole numbers 0..16, so sums and products are exact
     if not 1 <= neighbours < len(pixels):

@@ -9,19 +9,24 @@ homophily and the number of edges come out as asked; everything is O(edges).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from imgcl.apportion import apportion
+from imgcl.capacity import check_memory
+from imgcl.data.options import check_number, whole_number
 from imgcl.errors import InputError
 from imgcl.graph import Graph
+from imgcl.graph_checks import LARGEST
 from imgcl.seeding import generator
 
 FILL = 0.5  # at most this share of the possible edges of a bag: beyond it repeated draws hardly find new ones
 WEIGHTED_ROUNDS = 30
 ROWS_AT_ONCE = 1 << 16
+MOST_NODES = 2**31 - 1  # node numbers are 32-bit integers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -67,10 +72,11 @@ def synthetic_graph(
         >>> graph.n_edges, graph.class_sizes.tolist()
         (300, [60, 30, 10])
     """
-    sizes = _class_sizes(n_nodes, n_classes, class_ratio, class_sizes)
+    n_features, seed = whole_number("n_features", n_features), whole_number("seed", seed)
+    _check(homophily, mean_degree, degree_exponent, degree_by_class, n_features, feature_signal)
+    sizes = _class_sizes(n_nodes, n_classes, class_ratio, class_sizes, mean_degree, n_features)
     n = int(sizes.sum())
-    _check(homophily, mean_degree, degree_exponent, n_features, feature_signal)
-    total = round(n * mean_degree / 2)
+    total = _n_edges(n, mean_degree)
     inside_total = round(homophily * total)
 
     weights = _degree_weights(sizes, mean_degree, degree_exponent, degree_by_class, seed)
@@ -86,26 +92,66 @@ def synthetic_graph(
     return Graph(indptr, indices, x, labels, name="synthetic")
 
 
-def _class_sizes(n_nodes: int, n_classes: int, ratio: float, sizes: Sequence[int] | None) -> Ints:
+def _class_sizes(
+    n_nodes: int, n_classes: int, ratio: float, sizes: Sequence[int] | None, mean_degree: float, n_features: int
+) -> Ints:
+    """The size of every class, if a graph of so many nodes fits into memory."""
     if sizes is not None:
-        given = np.asarray(sizes)
-        if given.ndim != 1 or not len(given) or given.dtype.kind not in "iu" or (given < 1).any():
-            raise InputError(f"class_sizes is {sizes!r}: give one positive whole number per class")
-        return given.astype(np.int64)
+        given = _given_sizes(sizes)
+        _check_size(sum(given), len(given), mean_degree, n_features)
+        return np.array(given, dtype=np.int64)
+    n_nodes, n_classes = whole_number("n_nodes", n_nodes), whole_number("n_classes", n_classes)
     if n_classes < 1 or n_nodes < n_classes:
         raise InputError(f"{n_nodes} nodes cannot have {n_classes} classes: give 1 or more classes of 1 or more nodes")
+    check_number("class_ratio", ratio)
     if not 1 <= ratio < np.inf:
         raise InputError(f"class_ratio is {ratio}: it is largest over smallest class, 1 or more")
+    _check_size(n_nodes, n_classes, mean_degree, n_features)
     return apportion(float(ratio) ** (-np.arange(n_classes) / max(1, n_classes - 1)), n_nodes, least=1)
 
 
-def _check(homophily: float, mean_degree: float, exponent: float | None, n_features: int, signal: float) -> None:
+def _given_sizes(sizes: Sequence[int]) -> list[int]:
+    """Class sizes as Python's whole numbers, which do not overflow when they are added."""
+    with suppress(InputError, TypeError):  # not a sequence
+        given = [whole_number("a class size", size) for size in sizes]
+        if given and min(given) >= 1:
+            return given
+    raise InputError(f"class_sizes is {sizes!r}: give one positive whole number per class")
+
+
+def _check_size(n: int, n_classes: int, mean_degree: float, n_features: int) -> None:
+    """Refuse a graph that does not fit into memory; only the arrays that are there in the end are counted."""
+    if n > MOST_NODES:
+        raise InputError(f"a synthetic graph has at most {MOST_NODES:,} nodes: ask for a smaller one")
+    edges = _n_edges(n, mean_degree)
+    needed = 4 * n * n_features + 8 * n_classes * max(n_features, n_classes) + 8 * n + 24 * edges
+    what = f"a synthetic graph of {n:,} nodes, {edges:,} edges, {n_features:,} features and {n_classes:,} classes"
+    check_memory(what, needed, "ask for a smaller one")
+
+
+def _n_edges(n: int, mean_degree: float) -> int:
+    """How many edges are asked for; more than all pairs of nodes do not fit in any case."""
+    return round(min(n * mean_degree, n * n) / 2)
+
+
+def _check(
+    homophily: float, mean_degree: float, exponent: float | None, by_class: float, n_features: int, signal: float
+) -> None:
+    numbers = {
+        "homophily": homophily,
+        "mean_degree": mean_degree,
+        "degree_by_class": by_class,
+        "feature_signal": signal,
+    }
+    for name, value in numbers.items() if exponent is None else [*numbers.items(), ("degree_exponent", exponent)]:
+        check_number(name, value)
     for wrong, message in (
         (not 0 <= homophily <= 1, f"homophily is {homophily}: it is a share, 0..1"),
         (not 0 <= mean_degree < np.inf, f"mean_degree is {mean_degree}: it must be 0 or more"),
         (exponent is not None and not exponent > 2, f"degree_exponent is {exponent}: above 2, or None for no tail"),
+        (not abs(by_class) < np.inf, f"degree_by_class is {by_class}: it must be finite"),
         (n_features < 1, f"n_features is {n_features}: give at least 1"),
-        (not 0 <= signal < np.inf, f"feature_signal is {signal}: it must be 0 or more"),
+        (not 0 <= signal <= float(LARGEST), f"feature_signal is {signal}: it must be 0..{LARGEST:g}"),
     ):
         if wrong:
             raise InputError(message)
