@@ -53,10 +53,10 @@ def pretrain(
         TrainingError: when loss or weights are no longer finite.
     """
     run = Run(out)
-    continued = bool(workers.from_first(torch.tensor(resume and run.exists)))
+    continued = bool(workers.from_first(torch.tensor(resume and run.exists, device="cpu")))
     if continued:
         check_same(run, graph, config)
-        if bool(workers.from_first(torch.tensor(workers.first and run.finished and run.whole))):
+        if bool(workers.from_first(torch.tensor(workers.first and run.finished and run.whole, device="cpu"))):
             return run
     with run.in_use() if workers.first else nullcontext():
         if workers.first and not continued:

@@ -187,3 +187,18 @@ def test_the_literal_normalisation_draws_classes_in_proportion_to_their_sizes() 
     labels = np.repeat([0, 1], [900, 100])
     rows, _ = draw(labels, np.ones(1000), 2, 0.0, BalanceSettings(normalise="global"), np.random.default_rng(0))
     assert np.bincount(labels[rows])[1] < 20
+
+
+def test_poisson_repeats_draws_that_cannot_be_contrasted() -> None:
+    pi = np.full(40, 0.05)  # two rows on average: four of ten draws have fewer
+    sizes = [len(poisson(pi, np.random.default_rng(seed))) for seed in range(200)]
+    assert min(sizes) == 2
+    first, again = (poisson(pi, np.random.default_rng(7)).tolist() for _ in range(2))
+    assert first == again
+
+
+def test_poisson_gives_one_row_where_one_is_expected() -> None:
+    assert poisson([0.0, 1.0, 0.0], np.random.default_rng(0)).tolist() == [1]
+    assert min(len(poisson(np.full(40, 1 / 40), np.random.default_rng(seed))) for seed in range(50)) == 1
+    with pytest.raises(InputError, match="no row has a positive probability"):
+        poisson([0.0, 0.0], np.random.default_rng(0))

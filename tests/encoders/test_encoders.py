@@ -124,6 +124,33 @@ def test_residual_adds_the_input_of_a_layer_of_equal_width() -> None:
     assert torch.allclose(residual([block])[0], residual.finishes[1](before + hidden), atol=1e-5)
 
 
+@each_encoder
+def test_residual_projects_the_input_of_a_layer_of_other_width(name: str) -> None:
+    block = Block.from_graph(random_graph())
+    encoder = make_encoder(name, 5, [8, 8, 4], residual=True, activation="none").eval()
+    full = encoder([block])[0]
+    assert [tuple(weight.shape) for weight in encoder.shortcuts.values()] == [(8, 4)]
+    with torch.no_grad():
+        encoder.shortcuts["2"].zero_()
+    without = encoder([block])[0]
+    assert not torch.allclose(full, without)
+    below = make_encoder(name, 5, [8, 8], residual=True, activation="none").eval()
+    below.load_state_dict({key: value for key, value in encoder.state_dict().items() if ".2" not in key})
+    with torch.no_grad():
+        encoder.shortcuts["2"].copy_(torch.eye(8)[:, :4])
+    assert torch.allclose(encoder([block])[0], without + below([block])[0][:, :4], atol=1e-5)
+
+
+def test_residual_of_one_layer_is_refused() -> None:
+    with pytest.raises(InputError, match="residual=true has no effect on an encoder with one layer: use layers=2"):
+        GCN(5, [8], residual=True)
+
+
+def test_weights_without_residual_are_drawn_as_before_it_projected() -> None:
+    plain, residual = build("gcn"), build("gcn", {"residual": True})
+    assert all(torch.equal(value, residual.state_dict()[key]) for key, value in plain.state_dict().items())
+
+
 def test_dropout_acts_between_layers_in_training_only() -> None:
     block, encoder = Block.from_graph(random_graph()), GCN(5, [8, 4], dropout=0.5)
     assert not torch.equal(encoder([block])[0], encoder([block])[0])

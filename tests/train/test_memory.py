@@ -30,3 +30,15 @@ def test_freed_arrays_stay_resident_inside_the_block_alone() -> None:
 def test_an_error_passes_through() -> None:
     with pytest.raises(ZeroDivisionError), reuse_freed_memory():
         _ = 1 / 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+def test_memory_is_kept_until_the_last_of_several_blocks_ends() -> None:
+    before = resident_mb()
+    with reuse_freed_memory():
+        with reuse_freed_memory():
+            arrays = [np.ones(LARGEST // 8 // 2) for _ in range(10)]
+        held = resident_mb() - before
+        del arrays
+        assert resident_mb() - before > 0.8 * held
+    assert resident_mb() - before < 0.3 * held

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from imgcl.errors import InputError
 
 CERTAIN = 1 - 1e-9  # an inclusion probability that rounding kept below one
+EXPECTED = 1e-6  # by which rounding may have changed an expected number of rows
 
 
 def inclusion_probabilities(
@@ -108,15 +109,19 @@ def systematic(pi: ArrayLike, generator: np.random.Generator, strata: ArrayLike 
 def poisson(pi: ArrayLike, generator: np.random.Generator, strata: ArrayLike | None = None) -> NDArray[np.int64]:
     """The paper's "sample each node independently": a random number of rows, ``sum(pi)`` on average.
 
-    A draw without any row cannot be contrasted and is repeated.
+    A draw that cannot be contrasted is repeated: one without any row, and one of a single row where at least two are
+    expected. The same generator gives the same rows, repetitions included.
 
     Example:
         >>> poisson([1.0, 0.0, 1.0], np.random.default_rng(0)).tolist()
         [0, 2]
     """
     chance = np.asarray(pi, dtype=np.float64)
+    if not (chance > 0).any():
+        raise InputError("no row has a positive probability: there is nothing to select")
+    least = 2 if chance.sum() > 2 - EXPECTED else 1  # with two expected, more than half of the draws have them
     rows = np.flatnonzero(generator.random(len(chance)) < chance)
-    while not len(rows):
+    while len(rows) < least:
         rows = np.flatnonzero(generator.random(len(chance)) < chance)
     return rows
 

@@ -34,8 +34,8 @@ class BalanceSettings(BaseModel):
         q: exponent of Eq. 2.
         normalise: normalisation of Eq. 5: ``class`` (ours) balances, ``global`` is the literal reading.
         floor: cut-off p_tau of Eq. 5: ``median`` (ours, relative) or an absolute number.
-        selection: ``systematic`` (fixed size), ``poisson`` (independent), ``replacement``; ``weighted`` (ours): all
-            rows, each with a weight in proportion to its probability.
+        selection: ``systematic`` (fixed size), ``poisson`` (independent; a draw of fewer than two rows is repeated),
+            ``replacement``; ``weighted`` (ours): all rows, each with a weight in proportion to its probability.
         fraction: l, the fraction of nodes selected.
         labellings: how many times pseudo-labels are made, T/B.
         relabel_every: B in epochs, instead of ``labellings``.

@@ -15,6 +15,7 @@ from imgcl.errors import InputError
 from imgcl.evaluate.labels import normalise_rows
 from imgcl.graph import Graph
 from imgcl.seeding import generator
+from imgcl.torch_settings import usual_torch
 
 Floats = NDArray[np.float32]
 
@@ -34,6 +35,7 @@ def raw_features(graph: Graph, seed: int = 0) -> Floats:
     return np.asarray(x, dtype=np.float32)
 
 
+@usual_torch()
 def propagated_features(graph: Graph, dim: int = 128, steps: int = 2, seed: int = 0) -> Floats:
     """S^k X, reduced to ``dim`` principal components: smoothing over the graph, and no training at all.
 

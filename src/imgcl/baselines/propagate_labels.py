@@ -12,12 +12,14 @@ from imgcl.block import Block
 from imgcl.evaluate.labels import Labels
 from imgcl.graph import Graph
 from imgcl.imbalance import Split
+from imgcl.torch_settings import usual_torch
 
 ALPHAS = (0.5, 0.8, 0.9, 0.95, 0.99)
 STEPS = 50
 UNREACHED = 1e-12  # score of every class for a node that no label reaches, before class weights
 
 
+@usual_torch()
 def label_propagation(
     graph: Graph, labels: Labels, splits: Sequence[Split], classifier: str, seed: int = 0
 ) -> list[Prediction]:
@@ -32,7 +34,7 @@ def label_propagation(
     """
     propagate = Block.from_graph(graph).normalised
     codes, classes = labels.codes, labels.n_classes
-    start = torch.zeros(graph.n_nodes, len(splits), classes)
+    start = torch.zeros(graph.n_nodes, len(splits), classes, dtype=torch.float32)
     for i, split in enumerate(splits):
         truth = codes[split.train]
         sizes = np.bincount(truth, minlength=classes)

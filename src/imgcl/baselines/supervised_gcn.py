@@ -25,6 +25,7 @@ from imgcl.graph import Graph
 from imgcl.imbalance import Split
 from imgcl.seeding import derive, torch_generator
 from imgcl.sparse import Features, features_of
+from imgcl.torch_settings import usual_torch
 
 HIDDEN = 64
 EPOCHS = 200
@@ -58,6 +59,7 @@ class Prediction:
     rank: tuple[float, float] = (0.0, 0.0)
 
 
+@usual_torch()
 def gcn(graph: Graph, labels: Labels, splits: Sequence[Split], classifier: str, seed: int = 0) -> list[Prediction]:
     """Train a GCN on every split.
 
@@ -104,14 +106,16 @@ class _Group:
         self.random = [torch_generator(seed, i) for i in range(len(splits))]
         self.first = torch.cat([_glorot(shape[1], HIDDEN, random) for random in self.random], dim=1)
         self.second = torch.stack([_glorot(HIDDEN, self.classes, random) for random in self.random])
-        self.first_bias = torch.zeros(len(splits) * HIDDEN)
-        self.second_bias = torch.zeros(len(splits), 1, self.classes)
+        self.first_bias = torch.zeros(len(splits) * HIDDEN, dtype=torch.float32)
+        self.second_bias = torch.zeros(len(splits), 1, self.classes, dtype=torch.float32)
         self.parameters = [self.first, self.second, self.first_bias, self.second_bias]
         self.nodes = [{part: torch.from_numpy(np.array(getattr(s, part))) for part in ("train", "val")} for s in splits]
         codes = torch.from_numpy(labels.codes)
         self.truth = [{part: codes[nodes] for part, nodes in parts.items()} for parts in self.nodes]
-        empty = torch.zeros(0, 0)
-        self.tasks = [Task(torch.zeros(1), t["train"], empty, t["val"], self.classes) for t in self.truth]
+        empty = torch.zeros(0, 0, dtype=torch.float32)
+        self.tasks = [
+            Task(torch.zeros(1, dtype=torch.float32), t["train"], empty, t["val"], self.classes) for t in self.truth
+        ]
 
     def train(
         self, propagated: Features, propagate: Callable[[Tensor], Tensor], alpha: Callable[[float], float]
@@ -140,7 +144,9 @@ class _Group:
         """Logits of every node, (splits, N, K)."""
         hidden = torch.relu(propagated.products([None])(self.first)[0] + self.first_bias)
         if training:
-            kept = [torch.rand(self.n, HIDDEN, generator=random) >= DROPOUT for random in self.random]
+            kept = [
+                torch.rand(self.n, HIDDEN, generator=random, dtype=torch.float32) >= DROPOUT for random in self.random
+            ]
             hidden = hidden * torch.cat(kept, dim=1) / (1 - DROPOUT)
         stacked = hidden.view(self.n, len(self.splits), HIDDEN).transpose(0, 1)
         scores = torch.bmm(stacked, self.second).transpose(0, 1).reshape(self.n, -1)
@@ -170,4 +176,4 @@ class _Group:
 
 def _glorot(fan_in: int, fan_out: int, random: torch.Generator) -> Tensor:
     bound = (6 / (fan_in + fan_out)) ** 0.5
-    return torch.empty(fan_in, fan_out).uniform_(-bound, bound, generator=random)
+    return torch.empty(fan_in, fan_out, dtype=torch.float32).uniform_(-bound, bound, generator=random)

@@ -45,15 +45,20 @@ class Parallel:
         if not isinstance(
             block, SampledBlock
         ):  # everybody has all rows of the graph; only the last layer is shared out
-            anchors = torch.ones(block.n_nodes if rows is None else len(rows), device=block.device)
-            self._weights = [anchors, torch.full((block.n_nodes,), 1 / self.workers.size, device=block.device)]
+            anchors = torch.ones(block.n_nodes if rows is None else len(rows), dtype=torch.float32, device=block.device)
+            self._weights = [
+                anchors,
+                torch.full((block.n_nodes,), 1 / self.workers.size, dtype=torch.float32, device=block.device),
+            ]
             return
-        self._weights = [torch.ones(block.reach[0], device=block.device)]
+        self._weights = [torch.ones(block.reach[0], dtype=torch.float32, device=block.device)]
         for reach in block.reach[1 : block.layers]:
             mine = torch.from_numpy(block.nodes[:reach])
             everybody = torch.cat(gather_numbers(mine, self.workers))
             nodes, counts = torch.unique(everybody, return_counts=True)
-            self._weights.append((1.0 / counts[torch.searchsorted(nodes, mine)]).to(block.device))
+            self._weights.append(
+                counts[torch.searchsorted(nodes, mine)].to(torch.float32).reciprocal().to(block.device)
+            )
 
     def reduce_gradients(self) -> None:
         """Give every worker the gradient of the whole batch."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from imgcl.block import Block
+from imgcl.draws import source
 from imgcl.errors import InputError
 from imgcl.fused.bias_activation import PReLU
 
@@ -33,8 +35,8 @@ def make_norm(norm: Norm, width: int, momentum: float = 0.1) -> nn.Module:
     """The named normalisation of a layer's output."""
     choices: dict[str, Callable[[], nn.Module]] = {
         "none": nn.Identity,
-        "batch": lambda: nn.BatchNorm1d(width, momentum=momentum),
-        "layer": lambda: nn.LayerNorm(width),
+        "batch": lambda: nn.BatchNorm1d(width, momentum=momentum, dtype=torch.float32),
+        "layer": lambda: nn.LayerNorm(width, dtype=torch.float32),
     }
     if norm not in choices:
         raise InputError(f"norm = {norm!r}: choose one of {', '.join(choices)}")
@@ -46,7 +48,7 @@ def make_activation(activation: Activation) -> nn.Module:
     choices: dict[str, Callable[[], nn.Module]] = {
         "none": nn.Identity,
         "relu": nn.ReLU,
-        "prelu": PReLU,
+        "prelu": lambda: PReLU(dtype=torch.float32),
         "elu": nn.ELU,
         "selu": nn.SELU,
         "rrelu": lambda: nn.LeakyReLU((1 / 8 + 1 / 3) / 2),
@@ -58,4 +60,42 @@ def make_activation(activation: Activation) -> nn.Module:
 
 def glorot(fan_in: int, fan_out: int) -> nn.Parameter:
     """A weight matrix (fan_in, fan_out) with Glorot-uniform entries."""
-    return nn.Parameter(nn.init.xavier_uniform_(torch.empty(fan_in, fan_out)))
+    empty = torch.empty(fan_in, fan_out, dtype=torch.float32)
+    return nn.Parameter(nn.init.xavier_uniform_(empty, generator=source()))
+
+
+class Linear(nn.Linear):
+    """torch's linear layer in single precision, with weights from :func:`imgcl.draws.source`.
+
+    Args:
+        fan_in: width of the input.
+        fan_out: width of the output.
+    """
+
+    def __init__(self, fan_in: int, fan_out: int) -> None:
+        super().__init__(fan_in, fan_out, dtype=torch.float32)
+
+    def reset_parameters(self) -> None:
+        """Draw the weights as torch does, in the same order."""
+        bound = 1 / math.sqrt(self.in_features)
+        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5), generator=source())
+        nn.init.uniform_(self.bias, -bound, bound, generator=source())
+
+
+class Dropout(nn.Module):
+    """torch's dropout with a mask from :func:`imgcl.draws.source`; on any device it is drawn on the CPU.
+
+    Args:
+        p: probability of an entry to be zeroed, in training.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Zero entries of the rows and scale up the rest."""
+        if not self.training or self.p == 0:
+            return rows
+        kept = torch.empty(rows.shape, dtype=rows.dtype).bernoulli_(1 - self.p, generator=source())
+        return rows * kept.div_(1 - self.p).to(rows.device)

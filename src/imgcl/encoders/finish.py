@@ -32,7 +32,7 @@ class Finish(nn.Module):
         norm_first: bool = True,
     ) -> None:
         super().__init__()
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.bias = nn.Parameter(torch.zeros(width, dtype=torch.float32))
         self.norm = make_norm(norm, width, momentum)
         self.activation = make_activation(activation)
         self.norm_first = norm_first
@@ -70,5 +70,7 @@ def _slope(activation: nn.Module) -> Tensor | None:
     if isinstance(activation, nn.PReLU):
         return activation.weight
     if isinstance(activation, nn.LeakyReLU):
-        return torch.tensor([activation.negative_slope])
-    return {nn.ReLU: torch.zeros(1), nn.Identity: torch.ones(1)}.get(type(activation))
+        return torch.tensor([activation.negative_slope], dtype=torch.float32)
+    return {nn.ReLU: torch.zeros(1, dtype=torch.float32), nn.Identity: torch.ones(1, dtype=torch.float32)}.get(
+        type(activation)
+    )

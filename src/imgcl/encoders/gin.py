@@ -52,9 +52,9 @@ class GINLayer(Convolution):
     def __init__(self, in_features: int, out_features: int, eps: float, learn_eps: bool) -> None:
         super().__init__()
         self.out_features = out_features
-        self.eps = nn.Parameter(torch.tensor(float(eps))) if learn_eps else float(eps)
+        self.eps = nn.Parameter(torch.tensor(float(eps), dtype=torch.float32)) if learn_eps else float(eps)
         self.weight = glorot(in_features, out_features)
-        self.bias = nn.Parameter(torch.zeros(out_features))
+        self.bias = nn.Parameter(torch.zeros(out_features, dtype=torch.float32))
         self.out_weight = glorot(out_features, out_features)
 
     @property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal, TypedDict
 
 import torch
 from torch import Tensor, nn
 
 from imgcl.block import Block, projection
-from imgcl.encoders.base import Activation, Encoder, Norm
+from imgcl.encoders.base import Activation, Dropout, Encoder, Norm, glorot
 from imgcl.encoders.finish import Finish
 from imgcl.errors import InputError
 from imgcl.sparse import Operator
@@ -63,7 +64,8 @@ class LayeredEncoder(Encoder):
         finish: whether norm and activation also follow the last layer.
         momentum: of the batch norm.
         dropout: of the hidden rows, in training.
-        residual: add a layer's input to its output where the widths agree.
+        residual: add the input of every layer but the first to its output, through a learnt matrix where their widths
+            differ; needs two layers.
         norm_first: norm before activation; InfoGraph's GIN has it after.
         jumping: what to return: the ``last`` layer's rows, or those of all layers side by side (``cat``).
     """
@@ -92,8 +94,9 @@ class LayeredEncoder(Encoder):
             Finish(width, norm, activation, momentum, norm_first) if layer < finished else Finish(width)
             for layer, width in enumerate(widths)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.residual, self.jumping = residual, jumping
+        self.shortcuts = nn.ParameterDict(_shortcuts(widths) if residual else {})
 
     @property
     def input_weight(self) -> Tensor:
@@ -112,6 +115,11 @@ class LayeredEncoder(Encoder):
             products = projection(blocks)(self.input_weight)
         return [self._encode(block, first, rows, projected=True) for block, first in zip(blocks, products, strict=True)]
 
+    def shortcut(self, index: int, hidden: Tensor) -> Tensor:
+        """What a residual connection adds to the output of a layer, from the rows of its input."""
+        key = str(index)
+        return hidden @ self.shortcuts[key] if key in self.shortcuts else hidden
+
     def _encode(self, block: Block, hidden: Tensor, rows: Tensor | None, *, projected: bool) -> Tensor:
         """The rows of one block, from its features or from their product with the first layer's weight."""
         last = len(self.layers) - 1
@@ -124,13 +132,21 @@ class LayeredEncoder(Encoder):
                 out = layer(piece, hidden, wanted, block.column_mask)
             else:
                 out = layer(piece, hidden, wanted)
-                if self.residual and out.shape[1] == hidden.shape[1]:
-                    out = out + at_rows(hidden, wanted)
+                if self.residual:
+                    out = out + self.shortcut(index, at_rows(hidden, wanted))
             hidden = finish(out)
             outputs.append(hidden if index == last else at_rows(hidden, rows))
             if index < last:
                 hidden = self.dropout(hidden)
         return torch.cat(outputs, dim=1) if self.jumping == "cat" else hidden
+
+
+def _shortcuts(widths: Sequence[int]) -> dict[str, nn.Parameter]:
+    """A matrix for every layer whose input and output differ in width."""
+    if len(widths) < 2:
+        raise InputError("residual=true has no effect on an encoder with one layer: use layers=2 or more")
+    pairs = enumerate(pairwise(widths), start=1)
+    return {str(index): glorot(wide, narrow) for index, (wide, narrow) in pairs if wide != narrow}
 
 
 def encode_beside(

@@ -62,7 +62,7 @@ def logit_adjust(bench: Bench) -> list[LinearModel]:
 def adjusted_candidates(bench: Bench) -> Candidates:
     """Fits of ``plain``, each with every tau."""
     fitted = bench.candidates(uniform)
-    taus = torch.tensor(TAUS)
+    taus = torch.tensor(TAUS, dtype=torch.float32)
     adjusted = []
     for task, coefficients in zip(bench.tasks, fitted.coefficients, strict=True):
         shift = taus[:, None] * log_prior(task)
@@ -98,7 +98,12 @@ def best(bench: Bench) -> list[LinearModel]:
 
 def uniform(task: Task) -> Problem:
     """Every sample counts once."""
-    return Problem(task.x, task.y, torch.ones(1, len(task.y)), torch.zeros(task.n_classes))
+    return Problem(
+        task.x,
+        task.y,
+        torch.ones(1, len(task.y), dtype=torch.float32),
+        torch.zeros(task.n_classes, dtype=torch.float32),
+    )
 
 
 def balanced(task: Task) -> Problem:
@@ -124,7 +129,7 @@ def class_weights(task: Task, alpha: float) -> torch.Tensor:
     """
     sizes = task.sizes.double()
     present = sizes > 0
-    share = alpha * sizes / sizes.sum() + (1 - alpha) * present / present.sum()  # Eq. 3
+    share = alpha * sizes / sizes.sum() + (1 - alpha) * present.float() / present.sum()  # Eq. 3
     per_sample = torch.where(present, share / sizes.clamp_min(1), 0.0)
     return (per_sample * sizes.sum())[task.y].to(task.x)
 

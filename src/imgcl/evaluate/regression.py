@@ -21,6 +21,7 @@ from torch import Tensor
 
 from imgcl.evaluate.newton import minimise
 from imgcl.evaluate.softmax import ABSENT, Problem, SoftmaxStack
+from imgcl.torch_settings import compute_alone
 
 Item = TypeVar("Item")
 
@@ -107,7 +108,7 @@ def _extrapolate(path: Sequence[Tensor]) -> Tensor:
 def side_by_side(fit: Callable[[list[Item]], Tensor], items: Sequence[Item], samples: Sequence[Tensor]) -> Tensor:
     """Fit groups of problems in threads of their own, each group small enough to stay in the cache.
 
-    The products are too small to gain from threads inside them, and would pay for waking those: so torch gets one
+    The products are too small to gain from threads inside them, and would pay for waking those: so each gets one
     thread, and whole groups run next to each other. Groups do not depend on the number of threads, nor do results.
 
     Args:
@@ -118,18 +119,13 @@ def side_by_side(fit: Callable[[list[Item]], Tensor], items: Sequence[Item], sam
     runs = [[i for i, _ in run] for _, run in groupby(enumerate(samples), key=lambda pair: id(pair[1]))]
     groups = [[items[i] for run in runs[at : at + GROUP] for i in run] for at in range(0, len(runs), GROUP)]
 
-    def alone(group: list[Item]) -> Tensor:
-        torch.set_num_threads(1)  # OpenMP keeps the number per thread
-        torch.set_flush_denormal(True)  # likewise per thread; probabilities below 1e-38 would slow products tenfold
-        return fit(group)
+    with ThreadPoolExecutor(min(torch.get_num_threads(), len(groups)), initializer=_alone) as pool:
+        return torch.cat(list(pool.map(fit, groups)))
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
-            return torch.cat(list(pool.map(alone, groups)))
-    finally:
-        torch.set_num_threads(threads)
+
+def _alone() -> None:
+    compute_alone()
+    torch.set_flush_denormal(True)  # in this thread; probabilities below 1e-38 would slow products tenfold
 
 
 def switch_off_absent(coefficients: Tensor, problems: Sequence[Problem]) -> Tensor:

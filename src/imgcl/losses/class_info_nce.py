@@ -46,7 +46,7 @@ def class_info_nce(
     counts = torch.bincount(classes)
     column = torch.ones(len(classes), dtype=u.dtype, device=u.device)
     if negatives == "normalised":
-        column = (len(classes) / (int((counts > 0).sum()) * counts[classes])).to(u.dtype)
+        column = (len(classes) / (int((counts > 0).sum()) * counts[classes]).float()).to(u.dtype)
     # A row and its other view are the same node; what is left out altogether has the same number.
     left_out = classes if negatives == "other" else torch.arange(len(classes), device=u.device)
     sums = _WeightedSums.apply(scaled, left_out.repeat(2), column.repeat(2))

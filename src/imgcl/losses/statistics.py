@@ -60,6 +60,6 @@ def class_balanced(classes: Tensor, weights: Tensor | None = None) -> Tensor:
         >>> class_balanced(torch.tensor([0, 0, 0, 0, 2])).tolist()
         [0.125, 0.125, 0.125, 0.125, 0.5]
     """
-    given = torch.ones(len(classes), device=classes.device) if weights is None else weights
+    given = torch.ones(len(classes), dtype=torch.float32, device=classes.device) if weights is None else weights
     totals = given.new_zeros(int(classes.max()) + 1).index_add(0, classes, given)
     return given / totals[classes] / int((totals > 0).sum())

@@ -9,6 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from imgcl.block import Block
+from imgcl.encoders.base import Linear
 from imgcl.encoders.layered import encode_beside
 from imgcl.fused import PReLU, prediction_cosine
 from imgcl.losses import bootstrap_cosine
@@ -60,7 +61,9 @@ class Predictor(nn.Module):
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
-        self.first, self.activation, self.last = nn.Linear(width, hidden), PReLU(), nn.Linear(hidden, width)
+        self.first = Linear(width, hidden)
+        self.activation = PReLU(dtype=torch.float32)
+        self.last = Linear(hidden, width)
 
     def forward(self, rows: Tensor) -> Tensor:
         """Predict from the rows."""

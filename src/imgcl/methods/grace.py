@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from imgcl.block import Block
-from imgcl.encoders.base import Activation, Norm
+from imgcl.encoders.base import Activation, Linear, Norm
 from imgcl.losses import RowHints, class_info_nce, info_nce
 from imgcl.losses.info_nce import SMALLEST_TAU
 from imgcl.methods.two_views import Drop, TwoViews, TwoViewSettings
@@ -37,9 +37,7 @@ class GRACE(TwoViews[GRACESettings]):
         super().__init__(n_features, settings, settings.drop)
         self.encoder = settings.build_encoder(n_features)
         width = self.encoder.out_features
-        self.projector = nn.Sequential(
-            nn.Linear(width, settings.projection), nn.ELU(), nn.Linear(settings.projection, width)
-        )
+        self.projector = nn.Sequential(Linear(width, settings.projection), nn.ELU(), Linear(settings.projection, width))
 
     def loss(
         self, block: Block, rows: Tensor | None, generator: torch.Generator, hints: RowHints | None = None

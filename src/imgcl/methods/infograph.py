@@ -9,8 +9,9 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from imgcl.block import Block
+from imgcl.draws import source
 from imgcl.encoders import make_encoder
-from imgcl.encoders.base import Activation
+from imgcl.encoders.base import Activation, Linear
 from imgcl.losses import jsd_discrimination
 from imgcl.methods.base import Method
 from imgcl.methods.parts import EncoderSettings
@@ -81,7 +82,7 @@ class FeedForward(nn.Module):
 
 
 def _linear(width: int) -> nn.Linear:
-    linear = nn.Linear(width, width)
-    nn.init.xavier_uniform_(linear.weight)
+    linear = Linear(width, width)
+    nn.init.xavier_uniform_(linear.weight, generator=source())
     nn.init.zeros_(linear.bias)
     return linear

@@ -22,7 +22,10 @@ class EncoderSettings(MethodSettings):
     activation: Activation = Field("prelu", description="after every layer")
     norm: Norm = Field("batch", description="before every activation")
     dropout: float = Field(0.0, ge=0, lt=1, description="of hidden rows, in training")
-    residual: bool = Field(False, description="add a layer's input to its output where the widths agree")
+    residual: bool = Field(
+        False,
+        description="add a layer's input to its output, through a learnt matrix where widths differ; needs 2 layers",
+    )
 
     def build_encoder(self, n_features: int, *, finish: bool = True, momentum: float = 0.1) -> Encoder:
         """The encoder; ``finish``: norm and activation follow the last layer too."""
@@ -49,7 +52,7 @@ class Bilinear(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.weight = glorot(width, width)
-        self.bias = nn.Parameter(torch.zeros(()))
+        self.bias = nn.Parameter(torch.zeros((), dtype=torch.float32))
 
     def forward(self, rows: Tensor, summary: Tensor) -> Tensor:
         # W s first: one vector instead of a matrix per score.

@@ -73,8 +73,8 @@ def encode_by_rows(
             for rows in _ranges(graph):
                 piece, inputs = _piece(graph, degree, rows, layer, projected, diffusion, device)
                 result = (layer if raw and index == 0 else layer.propagate)(piece, inputs, piece.rows)
-                if hidden is not None and hidden.shape[1] == width:
-                    result = result + _tensor(hidden[rows], device)
+                if hidden is not None:
+                    result = result + encoder.shortcut(index, _tensor(hidden[rows], device))
                 result = finish(result)
                 if last or encoder.jumping == "cat":
                     out[rows, column : column + width] = result.cpu().numpy()
@@ -136,7 +136,7 @@ def _piece(
     adjacency = CSR.from_numpy(pointer, columns, weights, width, device)
     piece = Piece(
         adjacency,
-        DenseFeatures(torch.empty(0, 0, device=device)),
+        DenseFeatures(torch.empty(0, 0, dtype=torch.float32, device=device)),
         diffused=diffusion is not None,
         rows=torch.from_numpy(own).to(device),
         degree=degree.to(device),

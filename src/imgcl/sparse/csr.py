@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from imgcl.quiet import without_warning
 from imgcl.sparse import kernels
 from imgcl.sparse.threads import threads_for
 
@@ -180,7 +180,6 @@ def _numpy(matrix: CSR) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _wrap_array(array: np.ndarray, dtype: Any) -> Tensor:
     """A tensor over the array's memory; copies only to change the dtype."""
-    with warnings.catch_warnings():
-        # A graph's arrays are read-only and torch has no such tensors; nothing in the package writes to them.
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+    # A graph's arrays are read-only and torch has no such tensors; nothing in the package writes to them.
+    with without_warning("The given NumPy array is not writable"):
         return torch.from_numpy(np.ascontiguousarray(array, dtype=dtype))

@@ -6,7 +6,6 @@ which for a symmetric A is the same matrix with the scales exchanged: nothing is
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from imgcl.quiet import without_warning
 from imgcl.sparse import kernels
 from imgcl.sparse.csr import CSR
 from imgcl.sparse.threads import threads_for
@@ -154,10 +154,13 @@ def _product_torch(
 ) -> Tensor:
     """The same sum with torch's own sparse product, for devices the kernels do not know."""
     dtype = source.dtype
-    weights = torch.ones(matrix.n_entries, device=matrix.device) if matrix.weights is None else matrix.weights
+    weights = (
+        torch.ones(matrix.n_entries, dtype=torch.float32, device=matrix.device)
+        if matrix.weights is None
+        else matrix.weights
+    )
     scaled = source if right is None else source * right.to(dtype).unsqueeze(1)
-    with warnings.catch_warnings():  # torch announces its CSR layout as beta, once per process
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+    with without_warning("Sparse CSR tensor support is in beta"):  # announced once per process
         sparse = torch.sparse_csr_tensor(
             matrix.indptr,
             matrix.indices.long(),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 import types
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import numba
 import torch
 
 from imgcl.compiled import njit
 
 # Fast arithmetic except reassociation, which a kernel's serial and parallel form would use differently.
 FAST = {"contract", "nsz", "nnan", "ninf", "arcp"}
+SAFE_POOLS = ("omp", "tbb")  # numba's third one ends the process when two threads enter it at once
+_ONE_AT_A_TIME = threading.Lock()
 SMALL_WORK = 1 << 22  # multiplications below which waking the other threads costs more than they save
 
 
@@ -31,13 +36,24 @@ def threaded(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
         serial = njit(cache=True, nogil=True, **options)(twin)
 
         def call(*arguments: Any) -> Any:
-            return (parallel if arguments[-1] > 1 else serial)(*arguments)
+            if arguments[-1] <= 1:
+                return serial(*arguments)
+            with _turn():
+                return parallel(*arguments)
 
         call.__doc__ = function.__doc__
         call.__name__ = function.__name__
         return call
 
     return compile_both
+
+
+def _turn() -> AbstractContextManager[Any]:
+    """What to hold while a parallel kernel runs; numba settles on a pool when the first one does."""
+    try:
+        return nullcontext() if numba.threading_layer() in SAFE_POOLS else _ONE_AT_A_TIME
+    except ValueError:
+        return _ONE_AT_A_TIME
 
 
 def threads_for(work: int) -> int:

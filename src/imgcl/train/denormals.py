@@ -17,7 +17,7 @@ SMALLEST = 2.0**-126  # of the normal single-precision numbers
 @contextmanager
 def denormals_are_zero() -> Iterator[None]:
     """In this thread, and in those it starts, denormal numbers are zero until the end of the block."""
-    before = float(torch.tensor(SMALLEST) / 2) == 0
+    before = float(torch.tensor(SMALLEST, dtype=torch.float32, device="cpu") / 2) == 0
     torch.set_flush_denormal(True)  # False on processors that cannot: nothing changes there
     try:
         yield

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of the parameters in malloc.h
 KEPT, LARGEST = 2**30, 2**25  # bytes
+
+_COUNTING = threading.Lock()
+_trainings = 0  # at once in this process: the last one to end hands the memory back
 
 
 @contextmanager
@@ -22,10 +26,21 @@ def reuse_freed_memory() -> Iterator[None]:
     if libc is None or not hasattr(libc, "mallopt") or not hasattr(libc, "malloc_trim"):
         yield
         return
-    libc.mallopt(MMAP_THRESHOLD, LARGEST)
-    libc.mallopt(TRIM_THRESHOLD, KEPT)
+    _count(libc, 1)
     try:
         yield
     finally:
-        libc.mallopt(TRIM_THRESHOLD, 2 * LARGEST)  # what glibc itself comes to after freeing arrays of that size
-        libc.malloc_trim(0)
+        _count(libc, -1)
+
+
+def _count(libc: ctypes.CDLL, change: int) -> None:
+    """Count trainings; the parameters of malloc belong to the process, and change with the first and the last."""
+    global _trainings
+    with _COUNTING:
+        before, _trainings = _trainings, _trainings + change
+        if before == 0:
+            libc.mallopt(MMAP_THRESHOLD, LARGEST)
+            libc.mallopt(TRIM_THRESHOLD, KEPT)
+        elif _trainings == 0:
+            libc.mallopt(TRIM_THRESHOLD, 2 * LARGEST)  # what glibc itself comes to after freeing arrays of that size
+            libc.malloc_trim(0)

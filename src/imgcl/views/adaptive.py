@@ -99,7 +99,7 @@ class AdaptiveFeatureMasking(_Adaptive):
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
         if self.p == 0:
             return block
-        draws = torch.rand(block.features.shape[1], generator=generator)
+        draws = torch.rand(block.features.shape[1], generator=generator, dtype=torch.float32)
         return mask_columns(block, draws >= self.probabilities(block).cpu())
 
 
@@ -113,7 +113,11 @@ def _feature_factors(features: Features, phi: Tensor) -> Tensor:
         dense = features.to_dense()
         return _factors((phi.to(dense.dtype) @ dense.abs()).double())
     transposed = features.operator.transposed
-    size = torch.ones(transposed.n_entries, device=phi.device) if transposed.weights is None else transposed.weights
+    size = (
+        torch.ones(transposed.n_entries, dtype=torch.float32, device=phi.device)
+        if transposed.weights is None
+        else transposed.weights
+    )
     terms = size.abs().double() * phi[transposed.indices.long()]
     importance = torch.zeros(transposed.n_rows, dtype=torch.float64, device=phi.device)
     return _factors(importance.index_add_(0, transposed.row_index, terms))

@@ -64,7 +64,7 @@ def draw_seed(generator: torch.Generator) -> int:
 
 def draw_kept(n: int, p: float, generator: torch.Generator) -> Tensor:
     """Which of n things stay when each goes with probability p (on the CPU, so that devices agree)."""
-    return torch.rand(n, generator=generator) >= p
+    return torch.rand(n, generator=generator, dtype=torch.float32) >= p
 
 
 def check_probability(p: float, name: str = "p") -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from imgcl.graph import Graph
 
 LARGEST = 512  # communities that are merged one by one; the crumbs beyond them are one community from the start
 MAX_RESOLUTION = 2.0**20
+_IGRAPH = threading.Lock()  # igraph has one generator in a process: threads take turns
 
 
 def communities(task: ClusterTask) -> Labels:
@@ -42,11 +44,12 @@ def leiden(graph: Graph, resolution: float, seed: int) -> Labels:
 
     upper = sp.triu(graph.adjacency, format="coo")
     network = igraph.Graph(n=graph.n_nodes, edges=np.stack(upper.coords, axis=1))
-    igraph.set_random_number_generator(random.Random(seed))
-    try:
-        found = network.community_leiden(objective_function="modularity", resolution=resolution, n_iterations=4)
-    finally:
-        igraph.set_random_number_generator(random)
+    with _IGRAPH:
+        igraph.set_random_number_generator(random.Random(seed))
+        try:
+            found = network.community_leiden(objective_function="modularity", resolution=resolution, n_iterations=4)
+        finally:
+            igraph.set_random_number_generator(random)
     return np.asarray(found.membership, dtype=np.int64)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
@@ -13,6 +11,7 @@ from imgcl.balance.clusters.centroids import warm_start
 from imgcl.balance.clusters.kmeans import kmeans
 from imgcl.balance.clusters.points import dense, each_block
 from imgcl.balance.clusters.task import ClusterTask, Labels
+from imgcl.quiet import without_warning
 
 FIT_ROWS = 1 << 14  # rows the mixture is fitted on; all rows are labelled
 STEPS = 50
@@ -44,8 +43,7 @@ def gmm(task: ClusterTask) -> Labels:
         precisions_init=1.0 / spread,
         random_state=task.seed % 2**32,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a few steps from k-means are what is wanted
+    with without_warning(category=ConvergenceWarning):  # a few steps from k-means are what is wanted
         mixture.fit(rows)
     result = np.empty(len(start.labels), dtype=np.int64)
 

@@ -34,7 +34,7 @@ def _train(problems: list[Problem]) -> Tensor:
     everything = torch.arange(len(problems))
     stack = SoftmaxStack(problems, range(len(problems)))  # its penalty is zero until it is set
     dimension = problems[0].n_classes * (problems[0].x.shape[1] + 1)
-    points = torch.zeros(len(problems), dimension)
+    points = torch.zeros(len(problems), dimension, dtype=torch.float32)
     mean, square = torch.zeros_like(points), torch.zeros_like(points)
     snapshots = []
     for step in range(STEPS):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from imgcl.errors import InputError
 from imgcl.evaluate.probes.batched_probe import PENALTIES
 from imgcl.evaluate.softmax import ABSENT, Problem
 from imgcl.evaluate.tasks import Candidates
+from imgcl.quiet import without_warning
 
 MAX_ITER = 5000
 STAGE_STEPS = 10  # about as near to the optimum as the Newton step that the batched probe takes in a stage
@@ -37,10 +37,9 @@ def _fit(problem: Problem, c: float) -> Tensor:
     model = LogisticRegression(C=c, max_iter=MAX_ITER, warm_start=True)
     for stage, weight in enumerate(problem.weight):
         model.set_params(max_iter=MAX_ITER if stage == 0 else STAGE_STEPS)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # later stages are meant to stop early
+        with without_warning(category=ConvergenceWarning):  # later stages are meant to stop early
             model.fit(x, y, sample_weight=(weight / weight.mean()).numpy())
-    coefficients = torch.zeros(problem.n_classes, x.shape[1] + 1)
+    coefficients = torch.zeros(problem.n_classes, x.shape[1] + 1, dtype=torch.float32)
     coefficients[:, -1] = ABSENT
     rows, intercept = model.coef_, model.intercept_
     if len(model.classes_) == 2:  # scikit-learn gives one row for two classes: the log odds of the second
