@@ -105,7 +105,7 @@ class BalancedSelector:
         self.history: list[Labelling] = []
         self.labels: NDArray[np.int64] | None = None
         self.rows = torch.empty(0, dtype=torch.long)
-        self.weights = torch.empty(0)
+        self.weights = torch.empty(0, dtype=torch.float32)
         self._period: tuple[int, int] | None = None
 
     def __call__(self, epoch: int, embed: Callable[[], Any] | None = None) -> torch.Tensor:
