@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from imgcl.graph import Graph
-from imgcl.sparse import CSR, DenseFeatures, Features, Operator, features_of
+from imgcl.sparse import CSR, ColumnStatistics, DenseFeatures, Features, Operator, features_of
 from imgcl.sparse.features import Products
 from imgcl.sparse.rows import permute_rows
 
@@ -42,10 +42,17 @@ class Block:
     strength: Tensor | None = None
 
     @classmethod
-    def from_graph(cls, graph: Graph, *, normalise: str = "none", device: Any = "cpu") -> Block:
-        """The whole graph as one block."""
+    def from_graph(
+        cls,
+        graph: Graph,
+        *,
+        normalise: str = "none",
+        device: Any = "cpu",
+        statistics: ColumnStatistics | None = None,
+    ) -> Block:
+        """The whole graph as one block; see :func:`imgcl.sparse.features_of` for the arguments."""
         adjacency = CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes, device)
-        features = features_of(graph.x, normalise, device)
+        features = features_of(graph.x, normalise, device, statistics)
         return cls(adjacency, features.for_many_products() if isinstance(features, DenseFeatures) else features)
 
     @property

@@ -7,12 +7,45 @@ consumer never changes the others.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from imgcl.errors import InputError
+
 if TYPE_CHECKING:
     import torch
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
+LARGEST_DRAWN = 2**31 - 1
+
+
+def as_seed(random_state: Any) -> int:
+    """The seed that a ``random_state`` stands for, as in scikit-learn.
+
+    Args:
+        random_state: a whole number is the seed itself; a ``RandomState`` or ``Generator`` gives the next number of its
+            stream, so that two calls give two seeds; ``None`` stands for numpy's global ``RandomState``.
+
+    Raises:
+        InputError: when it is something else.
+
+    Example:
+        >>> as_seed(7), as_seed(np.random.RandomState(7)) == as_seed(np.random.RandomState(7))
+        (7, True)
+    """
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(LARGEST_DRAWN))
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        from sklearn.utils import check_random_state
+
+        return int(check_random_state(random_state).randint(LARGEST_DRAWN))
+    raise InputError(
+        f"random_state is {random_state!r}: give a whole number, a numpy RandomState or Generator, or None"
+    )
 
 
 def derive(seed: int, *names: str | int) -> int:

@@ -19,6 +19,20 @@ def trainer(n, **balance):
     return Trainer(RunConfig(method_settings={"dim": 4}, training=training, balance=settings), ring(n))
 
 
+def test_what_does_not_fit_into_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("imgcl.capacity.machine_memory", lambda: 10**6)
+    run = RunConfig(method_settings={"dim": 256}, training=TrainingSettings(epochs=2))
+    message = r"training with dim=256, layers=2 on 12 features needs at least 0 GB .*: choose smaller ones"
+    with pytest.raises(InputError, match=message):
+        Trainer(run, ring(12))
+    assert trainer(12).epoch == 0
+
+
+def test_a_batch_has_no_more_rows_than_the_graph():
+    training = TrainingSettings(epochs=2, batch_size=10**15)
+    assert Trainer(RunConfig(method_settings={"dim": 4}, training=training), ring(12)).epoch == 0
+
+
 def test_one_node_is_refused():
     with pytest.raises(InputError, match=r"graph 'ring' has 1 node: .* at least 2 nodes"):
         trainer(1)

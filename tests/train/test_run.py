@@ -1,18 +1,21 @@
 import json
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from imgcl.balance import BalanceSettings
 from imgcl.checksums import write_checked_json
 from imgcl.errors import InputError, RunError, StoppedError, TrainingError
 from imgcl.files import write_array, write_json
 from imgcl.imbalance import make_splits
-from imgcl.pretrain import pretrain
+from imgcl.pretrain import pretrain, restore, scoped_graph
 from imgcl.train import Run, RunConfig, ScopeSettings, Trainer, TrainingSettings
-from imgcl.train.run import LOCK
+from imgcl.train.checkpoint import Checkpoint
+from imgcl.train.run import FORMAT, LOCK
 
 CONFIG = RunConfig(
     method_settings={"dim": 4},
@@ -270,3 +273,76 @@ def test_half_a_character_is_damage(small_graph, tmp_path):
     (run.path / "config.json").write_text(json.dumps({**content, "extra": "\ud800"}))
     with pytest.raises(RunError, match="its checksum does not fit"):
         _ = run.facts
+
+
+COLUMN = CONFIG.model_copy(update={"training": CONFIG.training.model_copy(update={"normalise": "column"})})
+
+
+def test_names_and_statistics_of_the_features_are_kept(small_graph, tmp_path):
+    names = [f"f{i}" for i in range(small_graph.n_features)]
+    run = pretrain(replace(small_graph, feature_names=names), COLUMN, tmp_path / "run")
+    assert run.feature_names == names
+    tensors = run.checkpoint().tensors
+    np.testing.assert_allclose(tensors["features/mean"], small_graph.x.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(tensors["features/deviation"], small_graph.x.std(axis=0, ddof=1), rtol=1e-5)
+    assert pretrain(small_graph, CONFIG, tmp_path / "plain").feature_names is None
+
+
+def test_resume_reads_the_features_with_the_statistics_of_the_run(small_graph, tmp_path):
+    run = pretrain(small_graph, COLUMN, tmp_path / "run")
+    kept = run.checkpoint()
+    moved = {**kept.tensors, "features/mean": kept.tensors["features/mean"] + 0.5}
+    Checkpoint(moved, kept.values).save(run.path / "checkpoint.safetensors")
+    trainer = Trainer(COLUMN, small_graph)
+    restore(trainer, run)
+    assert torch.equal(trainer.encoder.statistics.mean, moved["features/mean"])
+    assert not np.allclose(trainer.embed(), run.embedding, atol=1e-3)
+    assert np.array_equal(trainer.embed(), trainer.embed(small_graph))
+
+
+def test_a_checkpoint_from_before_statistics_were_kept_takes_those_of_its_graph(small_graph, tmp_path):
+    run = pretrain(small_graph, COLUMN, tmp_path / "run")
+    kept, embedding = run.checkpoint(), run.embedding
+    older = {name: tensor for name, tensor in kept.tensors.items() if not name.startswith("features/")}
+    Checkpoint(older, {k: v for k, v in kept.values.items() if k != "features"}).save(
+        run.path / "checkpoint.safetensors"
+    )
+    write_checked_json(run.path / "names.json", {"nodes": None, "classes": None}, FORMAT)
+    assert run.feature_names is None
+    (run.path / "embedding.npy").unlink()
+    assert np.array_equal(pretrain(small_graph, COLUMN, tmp_path / "run", resume=True).embedding, embedding)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("mean", lambda values: values[1:]),
+        ("mean", lambda values: values.double()),
+        ("mean", lambda values: values * torch.nan),
+        ("deviation", lambda values: values * 0),
+        ("other", lambda values: values),
+    ],
+)
+def test_statistics_of_something_else_are_refused(small_graph, tmp_path, name, change):
+    run = pretrain(small_graph, COLUMN, tmp_path / "run")
+    kept = run.checkpoint()
+    changed = {**kept.tensors, f"features/{name}": change(kept.tensors.get(f"features/{name}", torch.ones(3)))}
+    Checkpoint(changed, kept.values).save(run.path / "checkpoint.safetensors")
+    (run.path / "embedding.npy").unlink()
+    with pytest.raises(RunError, match=f"does not fit the run's settings .features/{name} does not fit"):
+        pretrain(small_graph, COLUMN, run.path, resume=True)
+
+
+def test_the_inductive_scope_standardises_by_what_was_trained_on(small_graph, tmp_path):
+    scope = ScopeSettings(scope="inductive", imbalance="exp:10")
+    run = pretrain(small_graph, COLUMN.model_copy(update={"scope": scope}), tmp_path / "run")
+    seen = scoped_graph(small_graph, run.config).pretrain
+    np.testing.assert_allclose(run.checkpoint().tensors["features/mean"], seen.x.mean(axis=0), rtol=1e-4, atol=1e-6)
+    trainer = Trainer(run.config, seen)
+    restore(trainer, run)
+    assert np.array_equal(run.embedding, trainer.embed(small_graph))
+    far = replace(small_graph, x=np.concatenate([small_graph.x[:-1], small_graph.x[-1:] + 100]))
+    neighbours = small_graph.adjacency + small_graph.adjacency @ small_graph.adjacency
+    unreached = np.setdiff1d(np.arange(small_graph.n_nodes - 1), neighbours[[small_graph.n_nodes - 1]].indices)
+    assert len(unreached)
+    np.testing.assert_allclose(trainer.embed(far)[unreached], run.embedding[unreached], rtol=1e-3, atol=1e-4)

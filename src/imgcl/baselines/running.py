@@ -17,6 +17,8 @@ from imgcl.evaluate.labels import encode_labels
 from imgcl.evaluate.protocol import draw_splits, law_name, missing_classes, named, score_predictions
 from imgcl.graph import Graph
 from imgcl.imbalance import Split
+from imgcl.seeding import RandomState, as_seed
+from imgcl.torch_settings import usual_torch
 
 GIVEN = {"graph", "labels", "splits", "classifier", "seed"}  # parameters of a baseline that the evaluation decides
 
@@ -87,13 +89,14 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
             raise InputError(f"baseline {name!r}: {key} is {value}: it must be {wanted}, for example {known[key]}")
 
 
+@usual_torch()
 def run_baseline(
     name: str,
     graph: Graph,
     imbalance: Any = "exp:100",
     classifier: str | Sequence[str] | None = None,
     splits: int | Sequence[Split] = 20,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     **options: Any,
 ) -> EvaluationResult:
     """Evaluate a baseline on a graph.
@@ -114,16 +117,16 @@ def run_baseline(
         >>> result.classifiers
         ('plain', 'pbs', 'reweight')
     """
-    baseline = resolve_baseline(name)
+    seed, baseline = as_seed(random_state), resolve_baseline(name)
     names = _classifiers(name, baseline, classifier)
     if graph.y is None:
         raise InputError(f"graph {graph.name!r} has no labels: a baseline cannot be evaluated without them")
     check_options(name, options)
     if baseline.embeds:
-        Z = baseline.make(graph, seed=random_state, **options)
-        result = evaluate(Z, graph.y, imbalance, names, splits, random_state, class_names=graph.class_names)
+        Z = baseline.make(graph, seed=seed, **options)
+        result = evaluate(Z, graph.y, imbalance, names, splits, seed, class_names=graph.class_names)
     else:
-        result = _predictions(baseline, graph, imbalance, names, splits, random_state)
+        result = _predictions(baseline, graph, imbalance, names, splits, seed)
     protocol = {"baseline": name, **{key: str(value) for key, value in options.items()}, **result.protocol}
     return EvaluationResult(result.scores, result.class_names, result.groups, protocol, result.ceiling, result.notes)
 

@@ -19,7 +19,8 @@ from imgcl.evaluate.labels import Labels, check_embedding, encode_labels, normal
 from imgcl.evaluate.names import resolve_classifiers, resolve_probe
 from imgcl.evaluate.tasks import PooledBench, Task
 from imgcl.graph_checks import check_distinct
-from imgcl.seeding import generator
+from imgcl.seeding import RandomState, as_seed, generator
+from imgcl.torch_settings import usual_torch
 from imgcl.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ FOLDS = 5
 HEADER = (frozenset({"node", "id", "name"}), frozenset({"label", "class"}))  # words of its first and second column
 
 
+@usual_torch()
 def predict(
     Z: ArrayLike,
     labels: ArrayLike | Mapping[Any, Any],
@@ -36,7 +38,7 @@ def predict(
     *,
     node_names: Sequence[str] | None = None,
     probe: str = "batched",
-    random_state: int = 0,
+    random_state: RandomState = 0,
 ) -> pd.DataFrame:
     """Classify every node from the labels of some.
 
@@ -78,7 +80,7 @@ def predict(
     if len(chosen) != 1:
         raise InputError(f"{len(chosen)} classifiers were named: predictions come from one")
     x = torch.from_numpy(normalise_rows(rows))
-    bench = PooledBench(_tasks(x, encoded, random_state), resolve_probe(probe))
+    bench = PooledBench(_tasks(x, encoded, as_seed(random_state)), resolve_probe(probe))
     model = next(iter(chosen.values()))(bench)[-1]
     probability, winner = torch.softmax(model.logits(x), dim=1).max(dim=1)
     group = np.array(class_groups(encoded.sizes).of_class())
@@ -125,8 +127,8 @@ def _folds(labels: Labels, seed: int) -> NDArray[np.int64]:
 def read_labels(path: str | Path, node_names: Sequence[str] | None = None) -> dict[str, str]:
     """Labels of a CSV file: node name or number in the first column, class in the second.
 
-    A first row of ``node``, ``id`` or ``name``, then ``label`` or ``class``, is a header. So is a row with one of these
-    words only, such as ``id,kind``. If the graph has a node of that name, it is refused: it may be that node's label.
+    The first row may be a header: ``node,label``, or another row that begins with ``node``, ``id`` or ``name``, or has
+    ``label`` or ``class`` second. If the graph has a node of that name, such a row is refused: it may be its label.
 
     Args:
         path: the file. An empty class, ``-1``, ``NA``, ``nan`` and the like mean unlabelled.
@@ -167,13 +169,15 @@ def _read_lines(file: Path) -> list[list[str]]:
 
 def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -> bool:
     """Whether the first row is a header; one that may be a node's label is refused, or warned of without names."""
-    words = [word.strip().lower() in expected for word, expected in zip(line, HEADER, strict=False)]
-    if len(words) < 2 or not any(words) or all(words) or _is_number(line[0].strip()):
-        return len(words) == 2 and all(words)
+    words = [word.strip().lower() for word in line[:2]]
+    if words == ["node", "label"]:
+        return True
+    if len(words) < 2 or not (words[0] in HEADER[0] or words[1] in HEADER[1]) or _is_number(words[0]):
+        return False
     row = ",".join(line[:2])
-    if known is None:
+    if known is None and not (words[0] in HEADER[0] and words[1] in HEADER[1]):
         warnings.warn(f"{file}: row 1 ({row}) is taken for a header; make it node,label to be sure", stacklevel=3)
-    elif (node := _node(line[0], known)) in known:
+    elif known is not None and (node := _node(line[0], known)) in known:
         raise InputError(
             f"{file}: row 1 is {row!r}, which may be a header or the label of node {node!r}: "
             "begin the file with the line node,label"

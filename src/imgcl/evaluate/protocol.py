@@ -19,17 +19,20 @@ from imgcl.evaluate.pairing import AS_GIVEN, fingerprints
 from imgcl.evaluate.results import EvaluationResult, Scores
 from imgcl.evaluate.tasks import Bench, LinearModel, PooledBench, Probe, Task
 from imgcl.imbalance import Split, make_splits
+from imgcl.seeding import RandomState
+from imgcl.torch_settings import usual_torch
 
 CEILING_CLASSIFIER = "reweight"
 
 
+@usual_torch()
 def evaluate(
     Z: ArrayLike,
     y: ArrayLike,
     imbalance: Any = "exp:100",
     classifier: str | Sequence[str] = ("plain", "pbs"),
     splits: int | Sequence[Split] = 20,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     probe: str = "batched",
     *,
     ceiling: int = 1,
@@ -40,7 +43,7 @@ def evaluate(
 
     Args:
         Z: embeddings (N, d), finite; rows are L2-normalised before anything else.
-        y: labels, integers or text; -1, ``None`` or empty for unlabelled nodes, which are not used.
+        y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used.
         imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
         classifier: one name or several of ``imgcl.evaluate.CLASSIFIERS``.
         splits: how many splits to draw, or the splits themselves.
@@ -85,7 +88,7 @@ def evaluate(
 
 
 def draw_splits(
-    labels: Labels, imbalance: Any, splits: int | Sequence[Split], random_state: int, **options: Any
+    labels: Labels, imbalance: Any, splits: int | Sequence[Split], random_state: RandomState, **options: Any
 ) -> list[Split]:
     """The splits to evaluate on: drawn, or the given ones after a check."""
     if isinstance(splits, int | np.integer):
@@ -174,10 +177,9 @@ def named(labels: Labels, class_names: Sequence[str] | None) -> Labels:
     """The labels with classes called as in ``class_names``, which the integer label indexes."""
     if class_names is None:
         return labels
-    try:
-        return Labels(labels.codes, tuple(str(class_names[int(name)]) for name in labels.names))
-    except (ValueError, IndexError):
+    if not all(name.isascii() and name.isdecimal() and int(name) < len(class_names) for name in labels.names):
         raise InputError(
             f"there are {len(class_names)} class names but the labels are {', '.join(labels.names)}: "
             "class names need labels 0..K-1"
-        ) from None
+        )
+    return Labels(labels.codes, tuple(str(class_names[int(name)]) for name in labels.names))

@@ -23,7 +23,7 @@ from imgcl.errors import InputError
 from imgcl.graph import Graph
 from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, report_caps
 from imgcl.imbalance.splits import Split
-from imgcl.seeding import generator
+from imgcl.seeding import RandomState, as_seed, generator
 
 Ints = NDArray[np.int64]
 SCOPES = ("train", "graph", "inductive")
@@ -52,7 +52,7 @@ class ScopedGraph:
     sizes: ClassSizes | None = None
 
 
-def apply_scope(graph: Graph, split: Split, scope: str = "train", random_state: int = 0) -> ScopedGraph:
+def apply_scope(graph: Graph, split: Split, scope: str = "train", random_state: RandomState = 0) -> ScopedGraph:
     """The graphs of one split under a scope.
 
     Args:
@@ -77,7 +77,7 @@ def apply_scope(graph: Graph, split: Split, scope: str = "train", random_state: 
         raise InputError(f"there is no scope {scope!r}: choose from {', '.join(SCOPES)}")
     if scope == "train":
         return ScopedGraph(scope, graph, np.arange(graph.n_nodes), graph, split, split)
-    keep, sizes = _thin(graph, split, random_state)
+    keep, sizes = _thin(graph, split, as_seed(random_state))
     keep[np.concatenate([split.val, split.test])] = scope == "graph"
     nodes = np.flatnonzero(keep)
     pretrain = graph.subgraph(nodes)
@@ -88,7 +88,7 @@ def apply_scope(graph: Graph, split: Split, scope: str = "train", random_state: 
     return ScopedGraph(scope, pretrain, nodes, pretrain, split, moved, sizes)
 
 
-def _thin(graph: Graph, split: Split, random_state: int) -> tuple[NDArray[np.bool_], ClassSizes | None]:
+def _thin(graph: Graph, split: Split, seed: int) -> tuple[NDArray[np.bool_], ClassSizes | None]:
     """Which nodes the law keeps (validation and test nodes aside), and how many of each class."""
     counts = graph.class_sizes
     keep = np.ones(graph.n_nodes, dtype=np.bool_)
@@ -110,7 +110,7 @@ def _thin(graph: Graph, split: Split, random_state: int) -> tuple[NDArray[np.boo
     is_train, is_held_out = np.zeros((2, graph.n_nodes), dtype=np.bool_)
     is_train[split.train] = True
     is_held_out[np.concatenate([split.val, split.test])] = True
-    shuffled = generator(random_state, "scope").permutation(graph.n_nodes)
+    shuffled = generator(seed, "scope").permutation(graph.n_nodes)
     shuffled = shuffled[np.argsort(~is_train[shuffled], kind="stable")]  # training nodes are the last to go
     for k in order:
         pool = shuffled[(y[shuffled] == k) & ~is_held_out[shuffled]]

@@ -14,7 +14,7 @@ from imgcl.errors import InputError
 from imgcl.graph_checks import check_labels
 from imgcl.imbalance.laws import Imbalance, parse_imbalance
 from imgcl.imbalance.sizes import ClassSizes, class_order, law_sizes, natural_sizes, report_caps
-from imgcl.seeding import generator
+from imgcl.seeding import RandomState, as_seed, generator
 from imgcl.unlabelled import label_array
 
 Ints = NDArray[np.int64]
@@ -39,7 +39,7 @@ class Split:
 
     def __post_init__(self) -> None:
         for name in ("train", "val", "test"):
-            array = np.sort(np.asarray(getattr(self, name), dtype=np.int64))
+            array = np.sort(_node_numbers(name, getattr(self, name)))
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         nodes, times = np.unique(np.concatenate([self.train, self.val, self.test]), return_counts=True)
@@ -53,11 +53,25 @@ class Split:
         return f"Split(train={len(self.train)}, val={len(self.val)}, test={len(self.test)}{law})"
 
 
+def _node_numbers(name: str, given: ArrayLike) -> Ints:
+    """Node numbers of one part; what numpy would turn into other nodes without a word is refused."""
+    array = np.asarray(given)
+    if array.ndim != 1:
+        raise InputError(f"{name} has shape {array.shape}: a split has a list of node numbers")
+    if array.dtype == np.bool_:
+        raise InputError(f"{name} is a mask: give the numbers of the nodes, numpy.flatnonzero({name})")
+    if not np.issubdtype(array.dtype, np.integer) and len(array):
+        raise InputError(f"{name} has values of type {array.dtype}: node numbers are integers")
+    if len(array) and array.min() < 0:
+        raise InputError(f"{name} has node {int(array.min())}: nodes are numbered from 0")
+    return array.astype(np.int64)
+
+
 def make_splits(
     y: ArrayLike,
     imbalance: str | Sequence[float] | Callable[[int], Sequence[float]] | Imbalance = "exp:100",
     splits: int = 20,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     train_fraction: float = 0.1,
     val_per_class: int | None = None,
     test_per_class: int | None = None,
@@ -73,7 +87,7 @@ def make_splits(
         y: labels, -1 for unlabelled nodes, which are never drawn.
         imbalance: see :func:`imgcl.imbalance.parse_imbalance`; class sizes of the graph decide which class is which.
         splits: how many.
-        random_state: the seed.
+        random_state: the seed, or what :func:`imgcl.seeding.as_seed` makes one of.
         train_fraction: training labels as a share of all labelled nodes, unless the law has a number of its own.
         val_per_class: validation nodes per class; by default a tenth of ``test_per_class``, at least 1.
         test_per_class: test nodes per class; by default see :func:`default_test_per_class`.
@@ -96,7 +110,7 @@ def make_splits(
         >>> first.sizes.sizes
         (71, 22, 7)
     """
-    law = parse_imbalance(imbalance)
+    seed, law = as_seed(random_state), parse_imbalance(imbalance)
     labels = _check_labelled(y, class_names)
     counts = np.bincount(labels[labels >= 0])
     _check_whole("splits", splits)
@@ -111,7 +125,7 @@ def make_splits(
 
     made = []
     for i in range(splits):
-        rng = generator(random_state, "split", i)
+        rng = generator(seed, "split", i)
         nodes, starts = _shuffled_by_class(labels, len(counts), rng)
         sizes = fixed or natural_sizes(law, total, counts, available, rng)
         parts: list[list[Ints]] = [[], [], []]
@@ -125,7 +139,7 @@ def make_splits(
 
 
 def random_splits(
-    y: ArrayLike, train: float = 0.1, val: float = 0.1, splits: int = 20, random_state: int = 0
+    y: ArrayLike, train: float = 0.1, val: float = 0.1, splits: int = 20, random_state: RandomState = 0
 ) -> list[Split]:
     """Ordinary random splits of the labelled nodes, by default 10 % / 10 % / 80 %.
 
@@ -136,14 +150,16 @@ def random_splits(
     labels = _check_labelled(y)
     _check_whole("splits", splits)
     labelled = np.flatnonzero(labels >= 0)
+    if not (0 < train < 1 and 0 < val < 1):
+        raise InputError(f"train={train} and val={val} are shares of the labelled nodes: between 0 and 1")
     n_train, n_val = round(train * len(labelled)), round(val * len(labelled))
-    if not (train > 0 and val > 0 and n_train >= 1 and n_val >= 1 and n_train + n_val < len(labelled)):
+    if not (n_train >= 1 and n_val >= 1 and n_train + n_val < len(labelled)):
         raise InputError(
             f"train={train} and val={val} of {len(labelled)} labelled nodes: each set, test included, needs a node"
         )
-    made = []
+    made, seed = [], as_seed(random_state)
     for i in range(splits):
-        nodes = generator(random_state, "random split", i).permutation(labelled)
+        nodes = generator(seed, "random split", i).permutation(labelled)
         made.append(Split(nodes[:n_train], nodes[n_train : n_train + n_val], nodes[n_train + n_val :]))
     return made
 

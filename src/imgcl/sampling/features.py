@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from imgcl.compiled import njit
 from imgcl.graph import Graph
+from imgcl.graph_checks import Features as GraphFeatures
 from imgcl.sampling.permutation import permuted
-from imgcl.sparse import DenseFeatures, Features, features_of
+from imgcl.sparse import ColumnStatistics, Features, features_of
 
 ROWS_AT_ONCE = 1 << 15
 
@@ -21,8 +22,10 @@ class FeatureSource:
 
     Args:
         graph: whose features to read.
-        normalise: as of :func:`imgcl.sparse.features_of`; columns are standardised by the moments of all nodes.
+        normalise: as of :func:`imgcl.sparse.features_of`.
         device: where to put what is read.
+        statistics: what columns are standardised by; by default those of all nodes.
+        columns: which columns to read, in this order; by default all.
 
     Example:
         >>> graph = Graph.from_edges([[0], [1]], x=np.array([[1.0, 3.0], [5.0, 5.0]]))
@@ -30,17 +33,26 @@ class FeatureSource:
         [[0.5, 0.5], [0.25, 0.75]]
     """
 
-    def __init__(self, graph: Graph, normalise: str = "none", device: Any = "cpu") -> None:
-        self._x, self._device = graph.x, device
-        self._normalise = "none" if normalise == "column" else normalise
-        self._moments = _moments(graph.x) if normalise == "column" else None
+    def __init__(
+        self,
+        graph: Graph,
+        normalise: str = "none",
+        device: Any = "cpu",
+        *,
+        statistics: ColumnStatistics | None = None,
+        columns: NDArray[np.int64] | None = None,
+    ) -> None:
+        self._x, self._normalise, self._device, self._columns = graph.x, normalise, device, columns
+        self.statistics = statistics
+        if normalise == "column" and statistics is None:
+            self.statistics = _statistics(graph.x)
 
     @property
     def plain(self) -> NDArray[np.float32] | None:
         """The matrix itself, perhaps memory-mapped, when its rows are read as they are: dense and not normalised."""
         if not isinstance(self._x, np.ndarray) or self._x.dtype != np.float32:
             return None
-        return self._x if self._normalise == "none" and self._moments is None else None
+        return self._x if self._normalise == "none" and self._columns is None else None
 
     def take(self, nodes: NDArray[np.int64]) -> Features:
         """The features of these nodes, in this order."""
@@ -55,14 +67,19 @@ class FeatureSource:
         return self.take(permuted(nodes, self._x.shape[0], seed))
 
     def _operand(self, x: Any) -> Features:
-        if self._moments is None:
-            return features_of(x, self._normalise, self._device)
-        dense = torch.from_numpy(np.array(x, dtype=np.float32) if isinstance(x, np.ndarray) else x.toarray())
-        mean, deviation = self._moments
-        return DenseFeatures(((dense - mean) / deviation).to(self._device))
+        chosen = x if self._columns is None else with_columns(x, self._columns)
+        return features_of(chosen, self._normalise, self._device, self.statistics)
 
 
-def _moments(x: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def with_columns(x: GraphFeatures, columns: NDArray[np.int64]) -> GraphFeatures:
+    """These columns of a matrix, in this order."""
+    chosen = x[:, columns]
+    if not isinstance(chosen, np.ndarray):
+        chosen.sort_indices()
+    return chosen
+
+
+def _statistics(x: GraphFeatures) -> ColumnStatistics:
     """Mean and standard deviation of every column, in one pass over blocks of rows."""
     n, width = x.shape
     count, mean, squares = 0, np.zeros(width), np.zeros(width)
@@ -76,7 +93,7 @@ def _moments(x: Any) -> tuple[torch.Tensor, torch.Tensor]:
         count = total
     deviation = np.sqrt(squares / max(1, n - 1))
     deviation[deviation == 0] = 1
-    return torch.from_numpy(mean.astype(np.float32)), torch.from_numpy(deviation.astype(np.float32))
+    return ColumnStatistics(*(torch.from_numpy(value.astype(np.float32)) for value in (mean, deviation)))
 
 
 def _gather(x: Any, nodes: NDArray[np.int64]) -> Any:

@@ -91,7 +91,31 @@ class SparseFeatures:
 Features = DenseFeatures | BinaryFeatures | SparseFeatures
 
 
-def features_of(x: GraphFeatures, normalise: str = "none", device: Any = "cpu") -> DenseFeatures | SparseFeatures:
+@dataclass(frozen=True, eq=False)
+class ColumnStatistics:
+    """Mean and standard deviation of every feature; 1 for a feature that does not vary.
+
+    They belong to the graph that an encoder is trained on. Features of any other graph are standardised by the same
+    ones: with its own, equal nodes of two graphs would get different embeddings.
+    """
+
+    mean: Tensor
+    deviation: Tensor
+
+    @classmethod
+    def of(cls, x: GraphFeatures) -> ColumnStatistics:
+        """The statistics of a matrix that fits into memory."""
+        dense = _dense(x)
+        return cls(dense.mean(dim=0), _safe(dense.std(dim=0)))
+
+    def standardise(self, x: Tensor) -> Tensor:
+        """Every column minus its mean, over its standard deviation."""
+        return (x - self.mean.to(x.device)) / self.deviation.to(x.device)
+
+
+def features_of(
+    x: GraphFeatures, normalise: str = "none", device: Any = "cpu", statistics: ColumnStatistics | None = None
+) -> DenseFeatures | SparseFeatures:
     """The features of a graph as an operand.
 
     Args:
@@ -99,26 +123,27 @@ def features_of(x: GraphFeatures, normalise: str = "none", device: Any = "cpu") 
         normalise: ``none``; ``row`` (each row sums to one, as torch_geometric's NormalizeFeatures); ``column``
             (each column standardised; makes sparse features dense).
         device: where to put them.
+        statistics: what columns are standardised by; by default those of ``x``.
     """
-    if isinstance(x, np.ndarray):
-        dense = _wrap_array(x, np.float32).to(device)
-        return DenseFeatures(_normalise_dense(dense, normalise))
     if normalise == "column":
-        return DenseFeatures(_normalise_dense(torch.from_numpy(x.toarray()).to(device), normalise))
+        return DenseFeatures((statistics or ColumnStatistics.of(x)).standardise(_dense(x).to(device)))
+    if isinstance(x, np.ndarray):
+        dense = _dense(x).to(device)
+        return DenseFeatures(dense / _safe(dense.sum(dim=1, keepdim=True)) if normalise == "row" else dense)
     matrix = CSR.from_scipy(x, device)
     if normalise == "row":
         sums = matrix.row_sums.clamp(min=1.0) if matrix.weights is None else _safe(matrix.row_sums)
-        values = torch.ones(matrix.n_entries, device=device) if matrix.weights is None else matrix.weights
+        values = (
+            torch.ones(matrix.n_entries, dtype=torch.float32, device=device)
+            if matrix.weights is None
+            else matrix.weights
+        )
         matrix = CSR(matrix.indptr, matrix.indices, values / sums[matrix.row_index], matrix.n_columns)
     return SparseFeatures(Operator(matrix, matrix.transpose()))
 
 
-def _normalise_dense(x: Tensor, normalise: str) -> Tensor:
-    if normalise == "row":
-        return x / _safe(x.sum(dim=1, keepdim=True))
-    if normalise == "column":
-        return (x - x.mean(dim=0)) / _safe(x.std(dim=0))
-    return x
+def _dense(x: GraphFeatures) -> Tensor:
+    return _wrap_array(x if isinstance(x, np.ndarray) else x.toarray(), np.float32)
 
 
 def _safe(scale: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from imgcl.errors import InputError
 from imgcl.graph import Graph
 from imgcl.methods import Method
 from imgcl.sampling import FeatureSource, NeighbourSampler, encode_by_rows, sampled_block
-from imgcl.sparse import locality_order
+from imgcl.sampling.features import with_columns
+from imgcl.sparse import ColumnStatistics, locality_order
 from imgcl.train.settings import TrainingSettings
 
 LARGE_NODES, LARGE_ENTRIES = 250_000, 20_000_000  # a graph with more is trained in mini-batches
@@ -37,13 +39,29 @@ class WholeGraph:
         training: says how features are normalised.
         device: where to compute.
         workers: who shares the work.
+        statistics: what columns are standardised by; by default those of the graph.
+        columns: which features to read, in this order; by default all.
     """
 
-    def __init__(self, graph: Graph, training: TrainingSettings, device: torch.device, workers: Workers) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        training: TrainingSettings,
+        device: torch.device,
+        workers: Workers,
+        *,
+        statistics: ColumnStatistics | None = None,
+        columns: NDArray[np.int64] | None = None,
+    ) -> None:
         order = locality_order(graph.adjacency) if device.type == "cpu" else None
+        if columns is not None:
+            graph = replace(graph, x=with_columns(graph.x, columns))
         if order is not None:
             graph = graph.subgraph(order)
-        self.block = Block.from_graph(graph, normalise=training.normalise, device=device)
+        if training.normalise == "column" and statistics is None:
+            statistics = ColumnStatistics.of(graph.x)
+        self.statistics = statistics
+        self.block = Block.from_graph(graph, normalise=training.normalise, device=device, statistics=statistics)
         self.order = order
         self.place = None if order is None else torch.from_numpy(np.argsort(order))
         self.workers = workers
@@ -85,6 +103,8 @@ class MiniBatches:
         device: where to compute.
         scratch: directory for hidden layers while embedding.
         workers: who shares the work.
+        statistics: what columns are standardised by; by default those of the graph.
+        columns: which features to read, in this order; by default all.
     """
 
     def __init__(
@@ -98,6 +118,8 @@ class MiniBatches:
         device: torch.device,
         scratch: Path | None = None,
         workers: Workers = ALONE,
+        statistics: ColumnStatistics | None = None,
+        columns: NDArray[np.int64] | None = None,
     ) -> None:
         self.graph, self.batch_size, self.seed, self.device = graph, batch_size, seed, device
         self.scratch, self.workers = scratch, workers
@@ -106,7 +128,8 @@ class MiniBatches:
         self.fanout = [fanout[min(hop, len(fanout) - 1)] for hop in range(self.layers)]
         self.diffusion = next((view.rows() for _, view in method.branches() if view is not None), None)
         self.sampler = NeighbourSampler(graph)
-        self.source = FeatureSource(graph, training.normalise, device)
+        self.source = FeatureSource(graph, training.normalise, device, statistics=statistics, columns=columns)
+        self.statistics = self.source.statistics
         self._order: tuple[int, int, NDArray[np.int64]] | None = None
         self._ahead: tuple[int, Tensor | None, Future[Block]] | None = None
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="batches")
@@ -155,6 +178,14 @@ class MiniBatches:
         return total
 
 
+def anchors_of_a_step(graph: Graph, training: TrainingSettings) -> int:
+    """The batch size, chosen from the graph's size if the settings leave it open; 0: the whole graph."""
+    if training.batch_size != "auto":
+        return training.batch_size
+    large = graph.n_nodes > LARGE_NODES or len(graph.indices) > LARGE_ENTRIES
+    return AUTO_BATCH if large else 0
+
+
 def make_batches(
     graph: Graph,
     method: Method[Any],
@@ -164,17 +195,27 @@ def make_batches(
     device: torch.device,
     scratch: Path | None = None,
     workers: Workers = ALONE,
+    statistics: ColumnStatistics | None = None,
+    columns: NDArray[np.int64] | None = None,
 ) -> WholeGraph | MiniBatches:
-    """The whole graph or mini-batches, as the settings say."""
-    size = training.batch_size
-    if size == "auto":
-        large = graph.n_nodes > LARGE_NODES or len(graph.indices) > LARGE_ENTRIES
-        size = AUTO_BATCH if large else 0
+    """The whole graph or mini-batches, as the settings say; see there for the arguments."""
+    size = anchors_of_a_step(graph, training)
     if size == 0:
-        return WholeGraph(graph, training, device, workers)
+        return WholeGraph(graph, training, device, workers, statistics=statistics, columns=columns)
     if size < 2 * workers.size:
         raise InputError(f"batch_size = {size}: every worker needs at least 2 anchors")
-    return MiniBatches(graph, method, training, size, seed=seed, device=device, scratch=scratch, workers=workers)
+    return MiniBatches(
+        graph,
+        method,
+        training,
+        size,
+        seed=seed,
+        device=device,
+        scratch=scratch,
+        workers=workers,
+        statistics=statistics,
+        columns=columns,
+    )
 
 
 def _layers(method: Method[Any]) -> int:

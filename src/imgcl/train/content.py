@@ -60,6 +60,7 @@ class NamesFile(_File):
 
     nodes: list[str] | None
     classes: list[str] | None
+    features: list[str] | None = None
 
 
 FILES: dict[str, type[_File]] = {"config.json": ConfigFile, "history.json": HistoryFile, "names.json": NamesFile}

@@ -8,13 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from imgcl.sparse import ColumnStatistics
 from imgcl.train.checkpoint import Checkpoint, unpack
 
 LARGEST = sys.float_info.max
 ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps of every parameter
 
 
-def check_fit(checkpoint: Checkpoint, method: torch.nn.Module, optimiser: torch.optim.Optimizer, epochs: int) -> None:
+def check_fit(
+    checkpoint: Checkpoint,
+    method: torch.nn.Module,
+    optimiser: torch.optim.Optimizer,
+    epochs: int,
+    statistics: ColumnStatistics | None = None,
+) -> None:
     """Refuse a checkpoint whose parts have other names, shapes or types than those of this training.
 
     Raises:
@@ -38,6 +45,15 @@ def check_fit(checkpoint: Checkpoint, method: torch.nn.Module, optimiser: torch.
         _check("best", isinstance(best["epoch"], int) and 0 <= best["epoch"] <= epoch and _is_number(best["loss"]))
         _check_same("best_method", unpack("best_method", checkpoint), weights)
     _check_optimiser(checkpoint, optimiser)
+    _check_statistics(unpack("features", checkpoint), statistics)
+
+
+def _check_statistics(stored: dict[str, Any], mine: ColumnStatistics | None) -> None:
+    if not stored:  # not asked for, or from before they were kept
+        return
+    _check_same("features", stored, {} if mine is None else vars(mine))
+    for name, values in stored.items():
+        _check(f"features/{name}", bool(torch.isfinite(values).all()) and (name == "mean" or bool((values > 0).all())))
 
 
 def _check_optimiser(checkpoint: Checkpoint, optimiser: torch.optim.Optimizer) -> None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from imgcl.balance import BalanceSettings
+from imgcl.capacity import check_memory
 from imgcl.errors import InputError, TrainingError
 from imgcl.graph import Graph
+from imgcl.methods import MethodSettings
+from imgcl.methods.parts import EncoderSettings
+from imgcl.train.batches import anchors_of_a_step
+from imgcl.train.settings import TrainingSettings
 
 LEAST = 2  # nodes: a loss that compares nodes, and a norm over them, have nothing to say about one
 ROWS_AT_ONCE = 1 << 16
+SIZES = ("dim", "layers", "projection", "predictor")  # settings that decide how many weights there are
+NUMBER = 4  # bytes of a float32
+LAYER = 4096  # bytes of the Python objects of a layer
 
 
 def check_enough_nodes(graph: Graph, balance: BalanceSettings | None) -> None:
@@ -31,6 +40,37 @@ def check_enough_nodes(graph: Graph, balance: BalanceSettings | None) -> None:
             f"fraction {balance.fraction} of {n} nodes selects {selected or 'none'}: contrastive learning compares at "
             f"least {LEAST} nodes, so use a fraction of at least {LEAST / n:.3g} (--balance fraction=…) or --no-balance"
         )
+
+
+def check_memory_of_training(
+    settings: MethodSettings, graph: Graph, training: TrainingSettings, device: torch.device
+) -> None:
+    """Refuse widths and layers whose weights and hidden rows are larger than the memory, before they are allocated."""
+    if not isinstance(settings, EncoderSettings):  # somebody else's method: its settings may mean anything
+        return
+    rows = min(anchors_of_a_step(graph, training) or graph.n_nodes, graph.n_nodes)
+    available = torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else None
+    sizes = ", ".join(f"{name}={value}" for name, value in _sizes(settings).items())
+    what = f"training with {sizes} on {graph.n_features:,} features"
+    check_memory(what, least_memory(settings, graph.n_features, rows), "choose smaller ones", available)
+
+
+def least_memory(settings: EncoderSettings, n_features: int, rows: int) -> int:
+    """Bytes that a training step needs at least.
+
+    Every weight is there four times (itself, its gradient and Adam's two moments), every layer's rows once.
+
+    Example:
+        >>> least_memory(EncoderSettings(dim=4, layers=1), n_features=10, rows=100)
+        6336
+    """
+    dim, layers, *beside = _sizes(settings).values()
+    weights = n_features * dim + (layers - 1) * dim**2 + sum(2 * dim * width for width in beside)
+    return 4 * NUMBER * weights + NUMBER * layers * rows * dim + LAYER * layers
+
+
+def _sizes(settings: EncoderSettings) -> dict[str, int]:
+    return {name: getattr(settings, name) for name in SIZES if hasattr(settings, name)}
 
 
 def check_enough_rows(n: int) -> None:

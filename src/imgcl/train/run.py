@@ -2,11 +2,11 @@
 
 =====================  ==========================================================================
 ``config.json``        settings, seed, preset, graph (name, source, fingerprint), versions
-``checkpoint.safetensors``  the training state; the trained encoder once finished
+``checkpoint.safetensors``  the training state; the trained encoder once finished, with the statistics of its features
 ``history.json``       loss of every epoch, what happened at every labelling
 ``embedding.npy``      (N, d) float32; present once finished
 ``labels.npy``         the graph's labels, for evaluation without the graph
-``names.json``         names of nodes and classes, where the graph has them
+``names.json``         names of nodes, classes and features, where the graph has them
 ``split-*.npy``        rows of train, val and test, when the scope ties the run to one split
 ``.training.lock``     who is training, while somebody is
 =====================  ==========================================================================
@@ -49,6 +49,7 @@ FILES = (
 )
 RECORDED_PACKAGES = ("torch", "numpy", "scipy", "numba", "scikit-learn", "torch_geometric")
 LOCK = ".training.lock"
+CONFIG_BYTES = 1 << 26
 WRITTEN_AGAIN = "the command that made the run writes it again when you add --resume"
 NOT_WRITTEN_AGAIN = "train again into another --out"
 
@@ -108,7 +109,7 @@ class Run:
                 write_checked_array(self.path / f"split-{part}.npy", getattr(split, part))
         if graph.y is not None:
             write_checked_array(self.path / "labels.npy", graph.y)
-        names = {"nodes": graph.node_names, "classes": graph.class_names}
+        names = {"nodes": graph.node_names, "classes": graph.class_names, "features": graph.feature_names}
         names = {key: None if v is None else list(v) for key, v in names.items()}
         write_checked_json(self.path / "names.json", names, FORMAT)
 
@@ -255,6 +256,11 @@ class Run:
     def class_names(self) -> list[str] | None:
         return self._read_json("names.json")["classes"]  # type: ignore[no-any-return]
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features; ``None``: the graph has none, or the run is from before they were kept."""
+        return self._read_json("names.json").get("features")
+
     def checkpoint(self) -> Checkpoint:
         """The last checkpoint."""
         return Checkpoint.load(self.path / "checkpoint.safetensors")
@@ -265,7 +271,8 @@ class Run:
 
     def _read_json(self, name: str, remedy: str = WRITTEN_AGAIN) -> dict[str, Any]:
         try:
-            content = read_checked_json(self.path / name, FORMAT, remedy)
+            largest = CONFIG_BYTES if name == "config.json" else None  # names and histories grow with the graph
+            content = read_checked_json(self.path / name, FORMAT, remedy, largest=largest)
         except FileNotFoundError:
             raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
         problem = json_problem(name, content)

@@ -18,16 +18,20 @@ from imgcl.balance import BalancedSelector
 from imgcl.block import Block
 from imgcl.distributed.parallel import Parallel
 from imgcl.distributed.workers import ALONE, Workers
+from imgcl.draws import draws_of
 from imgcl.errors import InputError, TrainingError
 from imgcl.graph import Graph
 from imgcl.methods import resolve_method
+from imgcl.sparse import ColumnStatistics
+from imgcl.torch_settings import usual_torch
 from imgcl.train import checkpoint as files
 from imgcl.train.batches import MiniBatches, WholeGraph, make_batches
 from imgcl.train.denormals import denormals_are_zero
 from imgcl.train.device import resolve_device
+from imgcl.train.encoder import TrainedEncoder, embed_all
 from imgcl.train.fit import check_fit
 from imgcl.train.forms import apply_forms, check_forms
-from imgcl.train.limits import check_enough_nodes, check_enough_rows, check_finite
+from imgcl.train.limits import check_enough_nodes, check_enough_rows, check_finite, check_memory_of_training
 from imgcl.train.memory import reuse_freed_memory
 from imgcl.train.optimiser import make_optimiser
 from imgcl.train.schedule import learning_rate_factor
@@ -55,6 +59,7 @@ class Trainer:
         workers: who trains together; the first one selects, and its embedding and checkpoint are the run's.
     """
 
+    @usual_torch()
     def __init__(
         self,
         config: RunConfig,
@@ -67,16 +72,17 @@ class Trainer:
         check_enough_nodes(graph, config.balance)
         self.config, self.graph, self.scratch, self.workers = config, graph, scratch, workers
         self.device = resolve_device(config.device)
+        settings = config.build_settings()
+        check_memory_of_training(settings, graph, config.training, self.device)
         self.epoch = 0
         self.losses: list[float] = []
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seeding.derive(config.seed, "weights"))
-            self.method = resolve_method(config.method)(graph.n_features, config.build_settings()).to(self.device)
+        kind = resolve_method(config.method)
+        with draws_of([kind], seeding.torch_generator(config.seed, "weights")):
+            self.method = kind(graph.n_features, settings).to(self.device)
         self.optimiser = make_optimiser(self.method, config.training)
         self.views = seeding.torch_generator(config.seed, "views")
-        # Dropout draws from torch's global generator; it gets a stream of its own that a checkpoint can carry.
-        self.global_state = seeding.torch_generator(config.seed, "dropout").get_state()
-        self.batches = self._make_batches(graph)
+        self.dropout = seeding.torch_generator(config.seed, "dropout")
+        self.batches = self._make_batches()
         whole = isinstance(self.batches, WholeGraph)
         check_forms(config.balance, config.method, whole_graph=whole, workers=workers.size)
         self.parallel = Parallel(self.method, workers) if workers.size > 1 else None
@@ -84,15 +90,16 @@ class Trainer:
         self._rows: Tensor | None = None
         self.best: tuple[float, int, dict[str, Tensor]] | None = None
 
-    def _make_batches(self, graph: Graph) -> WholeGraph | MiniBatches:
+    def _make_batches(self, statistics: ColumnStatistics | None = None) -> WholeGraph | MiniBatches:
         return make_batches(
-            graph,
+            self.graph,
             self.method,
             self.config.training,
             seed=self.config.seed,
             device=self.device,
             scratch=self.scratch,
             workers=self.workers,
+            statistics=statistics,
         )
 
     def _make_selector(self, diagnose: bool) -> BalancedSelector | None:
@@ -137,32 +144,8 @@ class Trainer:
     def step(self) -> EpochReport:
         """One epoch: views, loss on the selected rows, one optimiser step."""
         training = self.config.training
-        outer = torch.get_rng_state()
-        torch.set_rng_state(self.global_state)
-        try:
-            block, rows = self.batches.step(self.epoch, self._select())
-            check_enough_rows(block.n_nodes if rows is None else len(rows))
-            if self.parallel is not None:
-                self.parallel.prepare(block, rows)
-            for group in self.optimiser.param_groups:
-                group["lr"] = training.lr * learning_rate_factor(self.epoch, training)
-            self.method.train()
-            self.optimiser.zero_grad(set_to_none=True)
-            loss = self._loss(block, rows)
-            value = float(self.workers.from_first(loss.detach()))
-            if not math.isfinite(value):
-                raise TrainingError(
-                    f"the loss is {value} at epoch {self.epoch}: training stopped; "
-                    "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
-                )
-            loss.backward()
-            if self.parallel is not None:
-                self.parallel.reduce_gradients()
-            self.optimiser.step()
-            self.method.after_step((self.epoch + 1) / training.epochs)
-        finally:
-            self.global_state = torch.get_rng_state()
-            torch.set_rng_state(outer)
+        with usual_torch(), draws_of(map(type, self.method.modules()), self.dropout):
+            value = self._optimise(*self.batches.step(self.epoch, self._select()))
         if training.patience is not None and (self.best is None or value < self.best[0]):
             weights = {name: tensor.detach().clone() for name, tensor in self.method.state_dict().items()}
             self.best = (value, self.epoch, weights)
@@ -170,6 +153,30 @@ class Trainer:
         self.epoch += 1
         drawn = self.selector.history[-1]["drawn"] if self.selector is not None else None
         return EpochReport(self.epoch, training.epochs, value, drawn)
+
+    def _optimise(self, block: Block, rows: Tensor | None) -> float:
+        """One step of the optimiser; the loss before it."""
+        training = self.config.training
+        check_enough_rows(block.n_nodes if rows is None else len(rows))
+        if self.parallel is not None:
+            self.parallel.prepare(block, rows)
+        for group in self.optimiser.param_groups:
+            group["lr"] = training.lr * learning_rate_factor(self.epoch, training)
+        self.method.train()
+        self.optimiser.zero_grad(set_to_none=True)
+        loss = self._loss(block, rows)
+        value = float(self.workers.from_first(loss.detach()))
+        if not math.isfinite(value):
+            raise TrainingError(
+                f"the loss is {value} at epoch {self.epoch}: training stopped; "
+                "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
+            )
+        loss.backward()
+        if self.parallel is not None:
+            self.parallel.reduce_gradients()
+        self.optimiser.step()
+        self.method.after_step((self.epoch + 1) / training.epochs)
+        return value
 
     def _loss(self, block: Block, rows: Tensor | None) -> Tensor:
         """The method's loss, told what the form of balance has to say about the rows."""
@@ -191,7 +198,9 @@ class Trainer:
         rows, labellings = None, 0
         if self.selector is not None:
             labellings = len(self.selector.history)
-            rows = self.selector(self.epoch, embed=lambda: check_finite(self._embed_all(self.batches))).to(self.device)
+            rows = self.selector(self.epoch, embed=lambda: check_finite(embed_all(self.method, self.batches))).to(
+                self.device
+            )
             labellings = len(self.selector.history) - labellings
         self._rows = self.workers.rows_from_first(rows, self._rows)
         if int(self.workers.from_first(torch.tensor(labellings))):
@@ -219,23 +228,24 @@ class Trainer:
 
     # ------------------------------------------------------------------ embedding
 
+    @property
+    def encoder(self) -> TrainedEncoder:
+        """The encoder as it is now, with what it needs to read another graph."""
+        names = self.graph.feature_names
+        return TrainedEncoder(
+            self.method,
+            self.config.training,
+            self.config.seed,
+            self.device,
+            None if names is None else tuple(names),
+            self.batches.statistics,
+            self.scratch,
+        )
+
+    @usual_torch()
     def embed(self, graph: Graph | None = None) -> NDArray[np.float32]:
         """Embeddings of the training graph, or of another graph with the same features (on disk, if it is large)."""
-        if graph is None:
-            return check_finite(self._embed_all(self.batches))
-        if graph.n_features != self.graph.n_features:
-            raise InputError(
-                f"the graph has {graph.n_features} features, the encoder was trained on {self.graph.n_features}"
-            )
-        return check_finite(self._embed_all(self._make_batches(graph)))
-
-    def _embed_all(self, batches: WholeGraph | MiniBatches) -> NDArray[np.float32]:
-        training = self.method.training
-        self.method.eval()
-        with torch.no_grad():
-            z = batches.embed(self.method)
-        self.method.train(training)
-        return z.cpu().numpy() if isinstance(z, Tensor) else z
+        return check_finite(embed_all(self.method, self.batches)) if graph is None else self.encoder.embed(graph)
 
     def history(self) -> dict[str, Any]:
         """Loss of every epoch and what happened at every labelling, as plain values."""
@@ -244,12 +254,15 @@ class Trainer:
 
     # ------------------------------------------------------------------ resume
 
+    @usual_torch()
     def checkpoint(self) -> files.Checkpoint:
         """All the state that the next epoch depends on."""
-        tensors: dict[str, Tensor] = {"rng/views": self.views.get_state(), "rng/global": self.global_state}
+        tensors: dict[str, Tensor] = {"rng/views": self.views.get_state(), "rng/global": self.dropout.get_state()}
         values: dict[str, Any] = {"epoch": self.epoch, "losses": self.losses, "finished": self.finished}
         files.pack("method", self.method.state_dict(), tensors, values)
         files.pack_optimiser(self.optimiser, tensors, values)
+        if self.batches.statistics is not None:
+            files.pack("features", vars(self.batches.statistics), tensors, values)
         if self.selector is not None:
             files.pack("selector", self.selector.state_dict(), tensors, values)
         if self.best is not None:
@@ -257,17 +270,19 @@ class Trainer:
             files.pack("best_method", self.best[2], tensors, values)
         return files.Checkpoint(tensors, values)
 
+    @usual_torch()
     def restore(self, checkpoint: files.Checkpoint) -> None:
         """Continue from a checkpoint exactly where it was taken.
 
         Raises:
             ValueError, KeyError, TypeError: when it is not one of this training; see :func:`check_fit`.
         """
-        check_fit(checkpoint, self.method, self.optimiser, self.config.training.epochs)
+        check_fit(checkpoint, self.method, self.optimiser, self.config.training.epochs, self.batches.statistics)
         self.method.load_state_dict(files.unpack("method", checkpoint))
+        self._restore_statistics(files.unpack("features", checkpoint))
         files.unpack_optimiser(self.optimiser, checkpoint)
         self.views.set_state(checkpoint.tensors["rng/views"])
-        self.global_state = checkpoint.tensors["rng/global"]
+        self.dropout.set_state(checkpoint.tensors["rng/global"])
         if self.selector is not None:
             state = files.unpack("selector", checkpoint)
             self.selector.load_state_dict(
@@ -277,3 +292,10 @@ class Trainer:
             best = checkpoint.values["best"]
             self.best = (best["loss"], best["epoch"], files.unpack("best_method", checkpoint))
         self.epoch, self.losses = checkpoint.values["epoch"], list(checkpoint.values["losses"])
+
+    def _restore_statistics(self, stored: dict[str, Tensor]) -> None:
+        """Read the features as before; a checkpoint from before statistics were kept has none, the graph gives them."""
+        mine = self.batches.statistics
+        if mine is None or not stored or all(torch.equal(stored[name], value) for name, value in vars(mine).items()):
+            return
+        self.batches = self._make_batches(ColumnStatistics(**stored))
