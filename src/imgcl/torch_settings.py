@@ -47,6 +47,7 @@ def compute_alone() -> None:
     ``torch.set_num_threads`` also decides with how many threads every new thread of the process begins; that stays.
     """
     with _NUMBER:
+        torch.get_num_threads()  # settles this thread's number, which could otherwise change once more
         usual = _in_new_thread(torch.get_num_threads)
         torch.set_num_threads(1)
         _in_new_thread(lambda: torch.set_num_threads(usual))

@@ -141,3 +141,26 @@ def test_given_clusters_need_labels_everywhere(small_graph):
     y[4] = -1
     with pytest.raises(InputError, match="needs a label for every node"):
         Trainer(config(balance=BalanceSettings(clusters="given")), small_graph.with_labels(y))
+
+
+def test_few_rows_drawn_by_poisson_do_not_end_training(small_graph):
+    """Two rows on average; a draw of fewer is repeated."""
+    balance = BalanceSettings(selection="poisson", fraction=2.4 / small_graph.n_nodes, resample_every=1)
+    trainer = Trainer(config(balance=balance, method="dgi", training={"epochs": 30}), small_graph)
+    trainer.train()
+    assert trainer.finished
+
+
+@pytest.mark.parametrize("batch_size", [0, 16])
+def test_a_residual_encoder_of_unequal_widths_trains_and_embeds_alike(small_graph, batch_size):
+    settings = {"dim": 8, "residual": True, "edge_drop": 0.0, "feature_mask": 0.0}
+    plain, residual = (
+        Trainer(config(method_settings={**settings, "residual": each}, training={"batch_size": batch_size}), small_graph)
+        for each in (False, True)
+    )
+    for trainer in (plain, residual):
+        trainer.train()
+    assert not np.allclose(plain.embed(), residual.embed())
+    whole = Trainer(config(method_settings=settings), small_graph)
+    whole.method.load_state_dict(residual.method.state_dict())
+    np.testing.assert_allclose(whole.embed(), residual.embed(), atol=1e-5)
