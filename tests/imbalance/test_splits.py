@@ -261,7 +261,7 @@ def test_random_splits() -> None:
     np.testing.assert_array_equal(splits[2].test, random_splits(y, splits=4)[2].test)
     with pytest.raises(InputError, match="each set, test included, needs a node"):
         random_splits(y, train=0.5, val=0.5)
-    with pytest.raises(InputError, match="each set"):
+    with pytest.raises(InputError, match="between 0 and 1"):
         random_splits(y, train=-0.1)
 
 
@@ -294,3 +294,30 @@ def test_a_law_with_a_number_of_labels() -> None:
     (few,) = make_splits(y, "natural@2/class", splits=1)
     assert len(few.train) == 6
     assert set(y[few.train]) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ([0.7, 3.2], "train has values of type float64: node numbers are integers"),
+        ([np.nan], "node numbers are integers"),
+        ([-1], "train has node -1: nodes are numbered from 0"),
+        ([True, False], r"train is a mask: give the numbers of the nodes, numpy\.flatnonzero\(train\)"),
+        ([[3], [4]], r"train has shape \(2, 1\)"),
+    ],
+)
+def test_a_split_takes_node_numbers_only(nodes, message):
+    """numpy would cut fractions off, count from the end, and take a mask for the nodes 0 and 1."""
+    with pytest.raises(InputError, match=message):
+        Split(np.array(nodes), np.array([5]), np.array([6]))
+
+
+def test_parts_of_a_split_may_be_empty_or_unsigned():
+    split = Split([], np.array([2], dtype=np.uint8), np.array([1]))
+    assert (len(split.train), split.val.tolist(), split.val.dtype) == (0, [2], np.int64)
+
+
+@pytest.mark.parametrize("share", [np.nan, 1.5, -0.1])
+def test_shares_of_random_splits_are_shares(share):
+    with pytest.raises(InputError, match="between 0 and 1"):
+        random_splits([0, 1] * 50, train=share)
