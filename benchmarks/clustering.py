@@ -80,8 +80,8 @@ def run_ours(rows: int) -> None:
 def pretraining(epochs: int = 500) -> dict[str, Any]:
     """Seconds spent in clustering during one GBT pre-training of Amazon-Computers with ImGCL."""
     from imgcl.data import load_graph
-    from imgcl.estimator import make_config
-    from imgcl.train import Trainer
+    from imgcl.training import Trainer
+    from imgcl.training.estimator import make_config
 
     spent: list[float] = []
     original = CLUSTERERS["constrained"]

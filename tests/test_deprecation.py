@@ -69,6 +69,6 @@ def test_when_a_name_is_due(version, due):
 
 def test_nothing_that_is_due_is_still_here():
     for module in pkgutil.walk_packages(imgcl.__path__, "imgcl."):
-        if module.name not in ("imgcl.__main__", "imgcl.distributed.ray", "imgcl.studies.engines.ray"):
+        if module.name not in ("imgcl.__main__", "imgcl.training.distributed.ray", "imgcl.studies.engines.ray"):
             importlib.import_module(module.name)
     assert [str(each) for each in DEPRECATIONS if each.is_due(imgcl.__version__)] == []

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from imgcl_lab.contraction import BOUND, contraction, figure, iterate, relabel, simulate
 
-from imgcl.errors import InputError
-from imgcl.theory import BOUND, contraction, figure, iterate, relabel, simulate
+from imgcl._core.errors import InputError
 
 
 @pytest.mark.parametrize(("x", "value"), [(0.0, 0.6366), (0.5, 0.5521), (1.0, 0.3610), (2.0, 0.0682)])

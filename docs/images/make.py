@@ -11,10 +11,10 @@ from PIL import Image
 
 from imgcl import load_graph, plots
 from imgcl.balance import trace_figure
-from imgcl.demo import run_demo
-from imgcl.estimator import ImGCL
+from imgcl.report.demo import run_demo
+from imgcl.training.estimator import ImGCL
 from imgcl.report import write_report
-from imgcl.theory import contraction, simulate
+from imgcl_lab.contraction import contraction, simulate
 
 HERE = Path(__file__).parent
 

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from imgcl._core.errors import InputError
 from imgcl.balance.centrality import (
     CENTRALITIES,
     betweenness,
@@ -17,9 +18,8 @@ from imgcl.balance.centrality import (
     none,
     pagerank,
 )
-from imgcl.errors import InputError
+from imgcl.data.store import open_store, write_store
 from imgcl.graph import Graph
-from imgcl.store import open_store, write_store
 
 
 @pytest.fixture(scope="module")

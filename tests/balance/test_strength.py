@@ -3,9 +3,9 @@ import pytest
 import torch
 
 from imgcl.balance.strength import curriculum, tail_aware
-from imgcl.block import Block
 from imgcl.data import load_graph
 from imgcl.graph import Graph
+from imgcl.graph.block import Block
 from imgcl.views import AdaptiveEdgeRemoving, EdgeRemoving
 from imgcl.views.base import edge_probabilities
 

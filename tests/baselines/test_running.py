@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from imgcl._core.errors import InputError
 from imgcl.baselines import BASELINES, run_baseline
 from imgcl.baselines.running import check_options
-from imgcl.errors import InputError
-from imgcl.evaluate import EvaluationResult
-from imgcl.evaluate.paper import paper_accuracy
+from imgcl.evaluation import EvaluationResult
+from imgcl.evaluation.paper import paper_accuracy
 from imgcl.graph import Graph
 
 QUICK: dict[str, dict[str, Any]] = {

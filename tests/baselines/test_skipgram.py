@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import torch
 
+from imgcl._core.errors import InputError
 from imgcl.baselines import random_walks, skip_gram
 from imgcl.baselines.randomness import next_float, next_index, scramble, stream
 from imgcl.baselines.skipgram import _alias_table, _train
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 

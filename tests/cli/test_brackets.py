@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from imgcl.cli import app
 from imgcl.cli.console import facts_table, training_progress
-from imgcl.train import EpochReport
+from imgcl.training import EpochReport
 
 OPTIONS = ("--epochs", 3, "--set", "dim=4")
 

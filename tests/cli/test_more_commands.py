@@ -5,11 +5,11 @@ import csv
 import pytest
 from typer.testing import CliRunner
 
+from imgcl._core.errors import ImgclError
 from imgcl.cli import app
-from imgcl.errors import ImgclError
-from imgcl.estimator import make_config
-from imgcl.pretrain import pretrain
-from imgcl.train import Run
+from imgcl.training import Run
+from imgcl.training.estimator import make_config
+from imgcl.training.pretrain import pretrain
 
 SMALL = {"epochs": 8, "dim": 8}
 

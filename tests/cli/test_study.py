@@ -11,8 +11,8 @@ import time
 import psutil
 import pytest
 
+from imgcl._core.errors import InputError
 from imgcl.cli.study import parse_time
-from imgcl.errors import InputError
 
 STUDY = """
 datasets = ["digits"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from imgcl._core.errors import InputError
 from imgcl.data import load_graph, synthetic_graph
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 

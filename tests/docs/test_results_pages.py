@@ -42,7 +42,7 @@ def test_journals_are_small_and_without_failures(name: str) -> None:
 
 
 def test_the_readmes_table_is_the_journals() -> None:
-    from imgcl.evaluate.paper import paper_accuracy
+    from imgcl.evaluation.paper import paper_accuracy
     from imgcl.studies.report import titled
 
     found, lines = results("methods"), (RESULTS.parents[1] / "README.md").read_text(encoding="utf-8").splitlines()

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.losses import class_info_nce, info_nce
 
 

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from imgcl import plots
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.plots.style import GROUP_COLOURS
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from imgcl.balance import BalanceSettings
-from imgcl.estimator import make_config
 from imgcl.studies.cells import (
     NEWER_BALANCE,
     BaselineCell,
@@ -14,7 +13,8 @@ from imgcl.studies.cells import (
     Protocol,
     TheoryCell,
 )
-from imgcl.train.settings import ScopeSettings, TrainingSettings
+from imgcl.training.estimator import make_config
+from imgcl.training.settings import ScopeSettings, TrainingSettings
 
 GRAPH = GraphRef(source="digits", name="digits", fingerprint="abc", n_classes=10)
 CONFIG = make_config("digits", overrides={"epochs": 5})

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from imgcl_lab.forms import CHOOSE, CONFIRM, FORMS, GRAPHS, choice, points, then
+from imgcl_lab.main import STUDY as MAIN
+from imgcl_lab.when import answers
 
 from imgcl.data import load_graph
 from imgcl.imbalance import make_splits
 from imgcl.studies import Graphs, Results, Store, forms, make_report, running, starved, write_report
 from imgcl.studies.cells import EvaluateCell, GraphRef
 from imgcl.studies.engines.worker import Worker
-from imgcl.studies.forms import CHOOSE, CONFIRM, FORMS, GRAPHS, choice, points, then
 from imgcl.studies.grid import expand
-from imgcl.studies.main import STUDY as MAIN
 from imgcl.studies.running import run_study
-from imgcl.studies.when import answers
-from imgcl.train.forms import check_forms
+from imgcl.training.forms import check_forms
 
 FEW = {"gbt": {"weighted rows": "selection=weighted"}, "grace": {"other negatives": "negatives=other"}}
 TINY = {"epochs": 2, "dim": 8}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from imgcl.errors import DataNotFoundError, InputError
+from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl.studies import STUDIES, Graphs, only, read_spec
 from imgcl.studies.cells import GraphRef
 from imgcl.studies.grid import StudySpec, expand, only_datasets

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from imgcl_lab.baselines import report as baselines_report
+from imgcl_lab.methods import report as methods_report
 
 from imgcl.imbalance import random_splits
 from imgcl.studies import Graphs, Results, Store, StudySpec, run_study
-from imgcl.studies.baselines import report as baselines_report
 from imgcl.studies.cells import ORDINARY, Protocol
 from imgcl.studies.compute import Embedded
 from imgcl.studies.grid import expand
-from imgcl.studies.methods import report as methods_report
 
 
 def test_ordinary_splits_stand_in_the_place_of_a_law() -> None:

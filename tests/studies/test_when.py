@@ -6,20 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from imgcl_lab.when import STUDY
+from imgcl_lab.when.answers import answers
+from imgcl_lab.when.design import KNOBS, LEAST_NODES, MOST_NODES, Setting, design
+from imgcl_lab.when.effects import SettingEffect, chance_of, counts, rank_correlations, setting_effects
+from imgcl_lab.when.report import points, report
+from imgcl_lab.when.rule import AVOID, EITHER, USE, Condition, find_rule
 
 from imgcl.data import load_graph
-from imgcl.evaluate.intervals import Estimate
+from imgcl.evaluation.intervals import Estimate
 from imgcl.studies import Graphs, Results, Store, make_report, running, write_report
 from imgcl.studies.cells import EvaluateCell
 from imgcl.studies.compute import compute
 from imgcl.studies.engines.worker import Worker
 from imgcl.studies.running import run_study
-from imgcl.studies.when import STUDY
-from imgcl.studies.when.answers import answers
-from imgcl.studies.when.design import KNOBS, LEAST_NODES, MOST_NODES, Setting, design
-from imgcl.studies.when.effects import SettingEffect, chance_of, counts, rank_correlations, setting_effects
-from imgcl.studies.when.report import points, report
-from imgcl.studies.when.rule import AVOID, EITHER, USE, Condition, find_rule
 
 TINY = [
     Setting(

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from imgcl_lab.when.real import GRAPHS
 
 from imgcl.data import load_graph
-from imgcl.presets import find_preset
-from imgcl.studies.when.real import GRAPHS
+from imgcl.training.presets import find_preset
 
 
 @pytest.mark.realdata

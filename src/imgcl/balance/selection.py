@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 CERTAIN = 1 - 1e-9  # an inclusion probability that rounding kept below one
 

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from imgcl import seeding
+from imgcl._core import seeding
+from imgcl._core.errors import InputError
 from imgcl.balance.centrality import centrality
 from imgcl.balance.clusters import CLUSTERERS, ClusterTask, as_points, choose_n_clusters, match
 from imgcl.balance.clusters.points import Points
@@ -19,7 +20,6 @@ from imgcl.balance.history import Labelling, record
 from imgcl.balance.inputs import as_graph, as_labels
 from imgcl.balance.schedules import schedule
 from imgcl.balance.settings import GIVEN, BalanceSettings
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 

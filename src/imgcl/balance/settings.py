@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from imgcl._core.errors import InputError
 from imgcl.balance.centrality import CENTRALITIES
 from imgcl.balance.clusters import CLUSTERERS, ONE_STAGE
 from imgcl.balance.schedules import schedule
-from imgcl.errors import InputError
 
 GIVEN = "given"  # instead of a name: the caller passes the thing itself (scores, a schedule, labels)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.errors import InputError
 from imgcl.balance.history import Labelling
-from imgcl.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import generator
 from imgcl.baselines.skipgram import skip_gram
 from imgcl.baselines.walks import random_walks
-from imgcl.block import Block
-from imgcl.errors import InputError
-from imgcl.evaluate.labels import normalise_rows
+from imgcl.evaluation.labels import normalise_rows
 from imgcl.graph import Graph
-from imgcl.seeding import generator
+from imgcl.graph.block import Block
 
 Floats = NDArray[np.float32]
 

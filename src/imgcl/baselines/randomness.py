@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imgcl.compiled import njit
+from imgcl._core.compiled import njit
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -12,12 +12,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from imgcl.train import EpochReport
+    from imgcl.training import EpochReport
 
 out = Console(emoji=False)  # a path may hold :star:
 err = Console(stderr=True, emoji=False)  # progress and remarks: standard output is for results

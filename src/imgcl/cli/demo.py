@@ -12,13 +12,13 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err, out, training_progress
-from imgcl.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from imgcl.train import EpochReport
+    from imgcl.training import EpochReport
 
 
 def demo(
@@ -34,7 +34,7 @@ def demo(
 
     Example: imgcl demo
     """
-    from imgcl.demo import IMBALANCE, METRICS, run_demo
+    from imgcl.report.demo import IMBALANCE, METRICS, run_demo
 
     if file.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {file}: the name must end in .html")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err
-from imgcl.errors import InputError
 
 if TYPE_CHECKING:
-    from imgcl.train import Run
+    from imgcl.training import Run
 
 FORMATS = (".npy", ".npz", ".parquet", ".csv")
 
@@ -27,7 +27,7 @@ def embed(
       imgcl embed runs/digits --out digits.npy
       imgcl embed runs/digits --out digits.parquet
     """
-    from imgcl.train import Run
+    from imgcl.training import Run
 
     if file.suffix.lower() not in FORMATS:
         raise InputError(f"--out {file}: the name must end in {', '.join(FORMATS)}")
@@ -39,7 +39,7 @@ def write_embedding(run: Run, file: Path) -> None:
     """Write a run's embedding; the file name's ending is the format."""
     import numpy as np
 
-    from imgcl.files import atomic_path, write_array
+    from imgcl._core.files import atomic_path, write_array
 
     z, names = run.embedding, run.node_names
     kind = file.suffix.lower()

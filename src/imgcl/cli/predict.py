@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err, out
-from imgcl.errors import InputError
 
 
 def predict(
@@ -23,10 +23,10 @@ def predict(
 
     Example: imgcl predict runs/mine --labels labels.csv --classifier pbs --out predictions.csv
     """
-    from imgcl.evaluate import predict as classify
-    from imgcl.evaluate import read_labels
-    from imgcl.files import atomic_path
-    from imgcl.train import Run
+    from imgcl._core.files import atomic_path
+    from imgcl.evaluation import predict as classify
+    from imgcl.evaluation import read_labels
+    from imgcl.training import Run
 
     if file.suffix.lower() != ".csv":
         raise InputError(f"--out {file}: the name must end in .csv")

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err, out
-from imgcl.errors import InputError
 
 
 def report(

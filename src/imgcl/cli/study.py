@@ -14,8 +14,8 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err, out
-from imgcl.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,7 @@ def _changed(
     """The grid with the user's changes, and the options that say them."""
     from imgcl.cli.console import key_values
     from imgcl.studies import StudySpec
-    from imgcl.train.settings import validated
+    from imgcl.training.settings import validated
 
     changes: dict[str, Any] = {"seeds": seeds, "splits": splits, "preset": preset}
     changes = {key: value for key, value in changes.items() if value is not None}

@@ -11,8 +11,8 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err, out
-from imgcl.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,7 @@ def trace(
       imgcl trace runs/photo --plot trace.svg
     """
     from imgcl.balance.trace import trace_figure, trace_rows
-    from imgcl.train import Run
+    from imgcl.training import Run
 
     check_picture(plot)
     labellings = Run(run).history["labellings"]
@@ -59,7 +59,7 @@ def theory(
       imgcl theory
       imgcl theory --plot theory.svg
     """
-    from imgcl.theory import figure, simulate
+    from imgcl_lab.contraction import figure, simulate
 
     check_picture(plot)
     rows = simulate(samples=samples, repeats=repeats, seed=seed)
@@ -89,7 +89,7 @@ def check_picture(plot: Path | None) -> None:
 
 def save_picture(figure: Figure, plot: Path) -> None:
     """Write a figure atomically; the file name's ending is the format."""
-    from imgcl.files import atomic_path
+    from imgcl._core.files import atomic_path
 
     with atomic_path(plot) as temporary:
         figure.savefig(temporary, dpi=150)

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err, out
-from imgcl.errors import InputError
 
 
 def tune(
@@ -36,7 +36,7 @@ def tune(
       imgcl tune my-graph.npz --method grace --no-labels --storage my-trials.db
     """
     from imgcl.data import load_graph
-    from imgcl.studies.tuning import tune as search
+    from imgcl.training.tuning import tune as search
 
     if no_balance and balance != "imgcl":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
@@ -92,7 +92,7 @@ def _command(
         >>> _command("my graph.npz", "gbt", {"lr": 0.001}, no_labels=True, seed=3)
         "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --clusters auto --seed 3 --out runs/tuned"
     """
-    from imgcl.estimator import make_balance
+    from imgcl.training.estimator import make_balance
 
     words = ["imgcl", "pretrain", graph, "--method", method]
     for name, value in settings.items():

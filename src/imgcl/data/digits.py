@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.graph import Graph
 
 ROWS_AT_ONCE = 256

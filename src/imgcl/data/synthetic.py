@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from imgcl.apportion import apportion
-from imgcl.errors import InputError
+from imgcl._core.apportion import apportion
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import generator
 from imgcl.graph import Graph
-from imgcl.seeding import generator
 
 FILL = 0.5  # at most this share of the possible edges of a bag: beyond it repeated draws hardly find new ones
 WEIGHTED_ROUNDS = 30

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from imgcl.errors import DataNotFoundError, GraphError
+from imgcl._core.errors import DataNotFoundError, GraphError
+from imgcl._core.npy import memory_limit
 from imgcl.graph import Graph
-from imgcl.npy import memory_limit
 
 GROWTH = 8  # bytes in memory for a byte of JSON, about
 

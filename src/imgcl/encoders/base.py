@@ -8,9 +8,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from imgcl.block import Block
-from imgcl.errors import InputError
-from imgcl.fused.bias_activation import PReLU
+from imgcl._core.errors import InputError
+from imgcl._core.fused.bias_activation import PReLU
+from imgcl.graph.block import Block
 
 Norm = Literal["none", "batch", "layer"]
 Activation = Literal["none", "relu", "prelu", "elu", "rrelu", "selu"]

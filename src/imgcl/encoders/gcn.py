@@ -7,9 +7,9 @@ from typing import Unpack
 
 from torch import Tensor
 
-from imgcl.block import Block
 from imgcl.encoders.base import glorot
 from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, fans, masked, multiply, select
+from imgcl.graph.block import Block
 
 
 class GCN(LayeredEncoder):

@@ -9,9 +9,9 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
-from imgcl.block import Block
 from imgcl.encoders.base import glorot
 from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, masked, multiply, select
+from imgcl.graph.block import Block
 
 
 class GIN(LayeredEncoder):

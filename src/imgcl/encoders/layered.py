@@ -8,11 +8,11 @@ from typing import Literal, TypedDict
 import torch
 from torch import Tensor, nn
 
-from imgcl.block import Block, projection
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import Operator
 from imgcl.encoders.base import Activation, Encoder, Norm
 from imgcl.encoders.finish import Finish
-from imgcl.errors import InputError
-from imgcl.sparse import Operator
+from imgcl.graph.block import Block, projection
 
 
 class LayerSettings(TypedDict, total=False):

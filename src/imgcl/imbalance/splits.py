@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imgcl.errors import InputError
-from imgcl.graph_checks import check_labels
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import generator
+from imgcl.graph.checks import check_labels
 from imgcl.imbalance.laws import Imbalance, parse_imbalance
 from imgcl.imbalance.sizes import ClassSizes, class_order, law_sizes, natural_sizes, report_caps
-from imgcl.seeding import generator
 
 Ints = NDArray[np.int64]
 NICE = (1, 1.5, 2, 3, 5, 7)  # times a power of ten: the numbers of test nodes per class that people choose

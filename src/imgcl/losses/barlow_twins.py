@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imgcl.fused import norm_activation
+from imgcl._core.fused import norm_activation
 from imgcl.losses.statistics import Statistics
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.losses.info_nce import SMALLEST_TAU, blocks
 
 

@@ -8,7 +8,7 @@ import torch
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
-from imgcl.block import Block
+from imgcl.graph.block import Block
 from imgcl.views.diffusion import Diffusion
 
 

@@ -8,9 +8,9 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from imgcl.block import Block
+from imgcl._core.fused import PReLU, prediction_cosine
 from imgcl.encoders.layered import encode_beside
-from imgcl.fused import PReLU, prediction_cosine
+from imgcl.graph.block import Block
 from imgcl.losses import bootstrap_cosine
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 

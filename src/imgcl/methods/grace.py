@@ -6,8 +6,8 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from imgcl.block import Block
 from imgcl.encoders.base import Activation, Norm
+from imgcl.graph.block import Block
 from imgcl.losses import RowHints, class_info_nce, info_nce
 from imgcl.losses.info_nce import SMALLEST_TAU
 from imgcl.methods.two_views import Drop, TwoViews, TwoViewSettings

@@ -6,7 +6,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from imgcl.block import Block
+from imgcl.graph.block import Block
 from imgcl.losses import RowHints, vicreg
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 

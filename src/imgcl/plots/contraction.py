@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.plots.style import COLOURS, COLUMN, checked, drawing
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def contraction(
         standard_error: of each measurement.
 
     Example:
-        >>> from imgcl.theory import contraction as closed_form
+        >>> from imgcl_lab.contraction import contraction as closed_form
         >>> grid = [0.0, 0.5, 1.0]
         >>> figure = contraction((grid, [closed_form(x) for x in grid]), [0.0], [0.63], [0.01])
         >>> figure.axes[0].get_ylabel()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imgcl.errors import InputError
-from imgcl.files import atomic_path
+from imgcl._core.errors import InputError
+from imgcl._core.files import atomic_path
 from imgcl.plots.style import SETTINGS
 
 if TYPE_CHECKING:

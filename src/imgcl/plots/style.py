@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.errors import InputError
-from imgcl.evaluate import EvaluationResult, attribution, class_groups, combine, evaluate
-from imgcl.evaluate.labels import Labels, encode_labels
-from imgcl.evaluate.protocol import draw_splits, named
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import generator
+from imgcl.evaluation import EvaluationResult, attribution, class_groups, combine, evaluate
+from imgcl.evaluation.labels import Labels, encode_labels
+from imgcl.evaluation.protocol import draw_splits, named
 from imgcl.imbalance import Split
 from imgcl.report.encoding import array, classes, coordinates, number, numbers
 from imgcl.report.predictions import node_predictions
 from imgcl.report.projection import project
 from imgcl.report.results import result_entry
 from imgcl.report.words import tail_conclusion
-from imgcl.seeding import generator
 
 POINTS = 20_000  # what WebGL draws smoothly on a laptop
 FACTORS = ("accuracy", "head", "middle", "tail")
@@ -93,7 +93,7 @@ def build_content(
     Args:
         runs: one or more runs on the same graph.
         nodes: its nodes.
-        imbalance: law of the training labels, see :func:`imgcl.evaluate.evaluate`.
+        imbalance: law of the training labels, see :func:`imgcl.evaluation.evaluate`.
         classifiers: names of classifiers.
         splits: number of splits.
         seed: of the splits and of the map.

@@ -9,9 +9,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from imgcl._version import __version__
-from imgcl.errors import InputError
-from imgcl.files import write_text
+from imgcl._core.errors import InputError
+from imgcl._core.files import write_text
+from imgcl._core.version import __version__
 from imgcl.report.encoding import script_json
 
 PAGES = {

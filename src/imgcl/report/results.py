@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from imgcl.evaluate import Estimate, EvaluationResult
-from imgcl.evaluate.metrics import precision, recall
-from imgcl.evaluate.render import COLUMNS
+from imgcl.evaluation import Estimate, EvaluationResult
+from imgcl.evaluation.metrics import precision, recall
+from imgcl.evaluation.render import COLUMNS
 from imgcl.report.encoding import number, numbers
 
 

@@ -1,10 +1,8 @@
 """Studies: every table and figure of the paper with one command each, crash-safe, from cells that studies share."""
 
-from imgcl.errors import InputError
-from imgcl.studies import (
+from imgcl_lab import (
     ablation,
     baselines,
-    custom,
     distribution,
     forms,
     imbalance,
@@ -18,6 +16,9 @@ from imgcl.studies import (
     tsne,
     when,
 )
+
+from imgcl._core.errors import InputError
+from imgcl.studies import custom
 from imgcl.studies.grid import Graphs, Point, StudySpec, only, read_spec
 from imgcl.studies.render import to_text, write_report
 from imgcl.studies.report import Report
@@ -25,7 +26,7 @@ from imgcl.studies.results import Results
 from imgcl.studies.running import run_study
 from imgcl.studies.store import Store
 from imgcl.studies.study import Study
-from imgcl.train.settings import did_you_mean
+from imgcl.training.settings import did_you_mean
 
 STUDIES: dict[str, Study] = {
     module.STUDY.spec.name: module.STUDY

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from imgcl.train.settings import RunConfig
+from imgcl.training.settings import RunConfig
 
 RESULT_VERSION = 1  # raised when the code gives other results, not by rounding alone: all cells become new
 PRETRAIN_VERSION = 2  # the same for pre-trainings and what starts from them (2: other random views of large graphs)
@@ -42,7 +42,7 @@ class GraphRef(BaseModel):
 
 
 class Protocol(BaseModel):
-    """How an embedding is evaluated, see :func:`imgcl.evaluate.evaluate`."""
+    """How an embedding is evaluated, see :func:`imgcl.evaluation.evaluate`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from imgcl_lab.contraction import simulate
 from numpy.typing import NDArray
 
-from imgcl import seeding
+from imgcl._core import seeding
+from imgcl._core.errors import InputError, RunError
 from imgcl.baselines import run_baseline
-from imgcl.errors import InputError, RunError
-from imgcl.evaluate import EvaluationResult, evaluate
+from imgcl.evaluation import EvaluationResult, evaluate
 from imgcl.graph import Graph
 from imgcl.imbalance import Split, make_splits, random_splits, validation_split
-from imgcl.pretrain import pretrain, scoped_graph
 from imgcl.studies.cells import (
     ORDINARY,
     BaselineCell,
@@ -31,8 +31,8 @@ from imgcl.studies.cells import (
 )
 from imgcl.studies.facts import commit
 from imgcl.studies.packing import pack_result, rounded
-from imgcl.theory import simulate
-from imgcl.train import EpochReport, Run, Trainer
+from imgcl.training import EpochReport, Run, Trainer
+from imgcl.training.pretrain import pretrain, scoped_graph
 
 LABELLING_FACTS = ("epoch", "alpha", "sizes", "drawn", "agreement", "ari", "nmi", "true_drawn")
 
@@ -196,9 +196,9 @@ def _map(cell: MapCell, embedded: Embedded) -> dict[str, Any]:
     import torch
     from sklearn.manifold import TSNE
 
-    from imgcl.evaluate.labels import encode_labels, normalise_rows
-    from imgcl.evaluate.names import resolve_classifiers, resolve_probe
-    from imgcl.evaluate.tasks import PooledBench, Task
+    from imgcl.evaluation.labels import encode_labels, normalise_rows
+    from imgcl.evaluation.names import resolve_classifiers, resolve_probe
+    from imgcl.evaluation.tasks import PooledBench, Task
 
     split = embedded.splits(cell.protocol, 1)[0]
     points = normalise_rows(np.asarray(embedded.embedding))

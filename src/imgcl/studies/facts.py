@@ -6,7 +6,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from imgcl._version import __version__
+from imgcl._core.version import __version__
 
 
 @cache

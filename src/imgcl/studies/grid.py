@@ -11,10 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl.baselines import resolve_baseline
-from imgcl.errors import DataNotFoundError, InputError
-from imgcl.estimator import IMGCL, make_config
-from imgcl.evaluate.names import resolve_classifiers
+from imgcl.evaluation.names import resolve_classifiers
 from imgcl.graph import Graph
 from imgcl.imbalance import parse_imbalance
 from imgcl.methods import resolve_method
@@ -29,7 +28,8 @@ from imgcl.studies.cells import (
     Protocol,
 )
 from imgcl.studies.lines import GROUP_LABELS
-from imgcl.train.settings import RunConfig, ScopeSettings, validated
+from imgcl.training.estimator import IMGCL, make_config
+from imgcl.training.settings import RunConfig, ScopeSettings, validated
 
 NONE = "none"  # a balance setting: the plain method
 
@@ -44,7 +44,7 @@ class StudySpec(BaseModel):
         balances: balance settings by the name they have in tables; ``none`` is the plain method, ``imgcl`` the paper's.
         baselines: evaluated beside them, with one seed.
         imbalances: laws of the training labels.
-        classifiers: names of ``imgcl.evaluate.CLASSIFIERS``.
+        classifiers: names of ``imgcl.evaluation.CLASSIFIERS``.
         scope: see ``imgcl.imbalance.scopes``; ``graph`` and ``inductive`` pre-train anew for every split.
         preset: ``fast`` or ``paper``.
         settings: of method and training, to replace the preset's.

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from imgcl.checksums import json_checksum
-from imgcl.errors import RunError
-from imgcl.locks import locked
+from imgcl._core.checksums import json_checksum
+from imgcl._core.errors import RunError
+from imgcl._core.locks import locked
 
 Line = dict[str, Any]
 JOURNAL = "journal.jsonl"

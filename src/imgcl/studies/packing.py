@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from imgcl.evaluate import EvaluationResult, Groups, Scores
-from imgcl.evaluate.groups import GROUP_NAMES
+from imgcl.evaluation import EvaluationResult, Groups, Scores
+from imgcl.evaluation.groups import GROUP_NAMES
 
 
 def rounded(value: Any, digits: int) -> Any:
@@ -28,7 +28,7 @@ def pack_result(result: EvaluationResult) -> dict[str, Any]:
 
     Example:
         >>> import numpy as np
-        >>> from imgcl.evaluate import evaluate
+        >>> from imgcl.evaluation import evaluate
         >>> y = np.repeat([0, 1, 2], 60)
         >>> result = evaluate(np.eye(3)[y], y, imbalance="exp:5", classifier="plain", splits=2)
         >>> unpack_result(pack_result(result))["plain", "accuracy"].mean

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from imgcl.errors import RunError
-from imgcl.evaluate import EvaluationResult, combine
+from imgcl._core.errors import RunError
+from imgcl.evaluation import EvaluationResult, combine
 from imgcl.studies.journal import Journal
 from imgcl.studies.lines import EVALUATED, GROUP_LABELS, study_lines
 from imgcl.studies.packing import unpack_result

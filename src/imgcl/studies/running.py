@@ -16,7 +16,7 @@ from imgcl.studies.journal import Journal
 from imgcl.studies.lines import study_lines
 from imgcl.studies.results import effective_points
 from imgcl.studies.store import Store
-from imgcl.train.run import versions
+from imgcl.training.run import versions
 
 
 @dataclass

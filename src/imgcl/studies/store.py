@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from imgcl.checksums import read_checked_json, write_checked_json
+from imgcl._core.checksums import read_checked_json, write_checked_json
 from imgcl.studies.cells import Cell, PretrainCell
 from imgcl.studies.journal import JOURNAL, Journal
 from imgcl.studies.lines import study_lines
-from imgcl.train import Run
+from imgcl.training import Run
 
 RECORD = "record.json"
 FORMAT = "imgcl-cell-2"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.views.adaptive import AdaptiveEdgeRemoving, AdaptiveFeatureMasking
 from imgcl.views.base import Compose, Identity, View
 from imgcl.views.diffusion import HeatDiffusion, PPRDiffusion

@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.sparse import CSR, Features, SparseFeatures
+from imgcl._core.sparse import CSR, Features, SparseFeatures
+from imgcl.graph.block import Block
 from imgcl.views.base import check_probability, draw_seed, edge_probabilities
 from imgcl.views.centrality import centrality_scores, check_scores
 from imgcl.views.feature_masking import mask_columns

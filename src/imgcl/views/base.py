@@ -8,8 +8,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
+from imgcl.graph.block import Block
 
 
 class View(Protocol):

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from imgcl.errors import InputError
-from imgcl.sparse import CSR, Operator
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import CSR, Operator
 
 TOLERANCE = 1e-8
 MAX_STEPS = 1000

@@ -11,11 +11,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imgcl._core.errors import InputError
 from imgcl.balance.centrality.betweenness import betweenness
 from imgcl.balance.centrality.local import core, degree, none
 from imgcl.balance.centrality.pagerank import pagerank
 from imgcl.balance.centrality.spectral import eigenvector, katz
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 __all__ = [

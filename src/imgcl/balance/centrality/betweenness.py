@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl import seeding
-from imgcl.compiled import njit
+from imgcl._core import seeding
+from imgcl._core.compiled import njit
 from imgcl.graph import Graph
 
 SOURCES = 128

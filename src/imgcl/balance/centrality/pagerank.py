@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.compiled import njit
+from imgcl._core.compiled import njit
 from imgcl.graph import Graph
 
 TOLERANCE = 1e-10

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import scipy.sparse as sp
 
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters.modularity import edge_shares
 from imgcl.balance.clusters.task import ClusterTask, Labels
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 LARGEST = 512  # communities that are merged one by one; the crumbs beyond them are one community from the start

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters.task import ClusterTask, Labels
-from imgcl.errors import InputError
 
 
 def given(task: ClusterTask) -> Labels:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.compiled import njit
+from imgcl._core.compiled import njit
 
 Float = NDArray[np.float32]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imgcl import seeding
+from imgcl._core import seeding
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters.assignment import assign
 from imgcl.balance.clusters.lloyd import ClusterSums, centroid_costs, row_norms
 from imgcl.balance.clusters.minibatch import mini_batch_centroids
 from imgcl.balance.clusters.points import Points, as_points, centred, dense
 from imgcl.balance.clusters.start import plus_plus
-from imgcl.errors import InputError
 
 FAR_OFF = 100.0  # squared distance of the mean from the origin, in variances, from which on rows are centred first
 LOOK_AT = 4096  # rows from which the data's mean and variance are estimated

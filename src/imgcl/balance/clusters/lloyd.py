@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters.kernels import block_costs, move_rows, squared_norms
 from imgcl.balance.clusters.points import Points, dense, each_block
-from imgcl.errors import InputError
 
 Labels = NDArray[np.int64]
 LARGEST_NORM = 1e37  # squared: distances to it and between two of them are single-precision numbers

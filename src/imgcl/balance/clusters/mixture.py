@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from imgcl import seeding
+from imgcl._core import seeding
 from imgcl.balance.clusters.centroids import warm_start
 from imgcl.balance.clusters.kmeans import kmeans
 from imgcl.balance.clusters.points import dense, each_block

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from imgcl.errors import InputError
-from imgcl.files import atomic_path
+from imgcl._core.errors import InputError
+from imgcl._core.files import atomic_path
 from imgcl.graph import Graph
 from imgcl.studies.agenda import Agenda
 from imgcl.studies.cells import WITH_GRAPH, Cell

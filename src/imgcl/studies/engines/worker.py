@@ -12,9 +12,9 @@ from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
 from typing import Any
 
-from imgcl.files import DISK_TROUBLE
+from imgcl._core.files import DISK_TROUBLE
+from imgcl._core.locks import locked
 from imgcl.graph import Graph
-from imgcl.locks import locked
 from imgcl.studies.cells import WITH_GRAPH, Cell, PretrainCell
 from imgcl.studies.compute import Embedded, compute, failure, timed
 from imgcl.studies.store import Store

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from harden.fuzzing.readers.settings import one_graph
-from imgcl.evaluate import evaluate
+from imgcl.evaluation import evaluate
 from imgcl.studies import Results, StudySpec, make_report
 from imgcl.studies.grid import expand
 from imgcl.studies.journal import JOURNAL, Journal

@@ -1,0 +1,17 @@
+"""CSR matrices on torch tensors, and the products everything else is made of."""
+
+from imgcl._core.sparse.csr import CSR
+from imgcl._core.sparse.features import BinaryFeatures, DenseFeatures, Features, SparseFeatures, features_of
+from imgcl._core.sparse.locality import locality_order
+from imgcl._core.sparse.operator import Operator
+
+__all__ = [
+    "CSR",
+    "BinaryFeatures",
+    "DenseFeatures",
+    "Features",
+    "Operator",
+    "SparseFeatures",
+    "features_of",
+    "locality_order",
+]

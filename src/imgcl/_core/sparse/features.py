@@ -1,0 +1,126 @@
+"""Node features as an operand: dense, binary or sparse, multiplied by weights with a backward for the weights alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from imgcl._core.sparse.columns import BinaryColumns, DenseColumns, binary_columns
+from imgcl._core.sparse.csr import CSR, _wrap_array
+from imgcl._core.sparse.masked import MaskedProducts, masked_weight
+from imgcl._core.sparse.operator import Operator
+
+GraphFeatures = np.ndarray | sp.csr_array  # as a Graph keeps them
+Products = Callable[[Tensor], list[Tensor]]  # of a weight W, one for every mask; W alone receives a gradient
+
+
+@dataclass(frozen=True, eq=False)
+class DenseFeatures:
+    """Features as a dense matrix."""
+
+    matrix: Tensor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def products(self, masks: Sequence[Tensor | None]) -> Products:
+        """``X diag(mask) W`` for every mask: as one product and small corrections."""
+        return MaskedProducts(DenseColumns(self.matrix), masks)
+
+    def to_dense(self) -> Tensor:
+        return self.matrix
+
+    def for_many_products(self) -> DenseFeatures | BinaryFeatures:
+        """The same features in the storage that is multiplied fastest; worth its cost where they are used again.
+
+        Zeros and ones become bits; other numbers are stored column after column, so that the columns that a mask drops
+        are read without gaps.
+        """
+        columns = binary_columns(self.matrix)
+        return DenseFeatures(self.matrix.T.contiguous().T) if columns is None else BinaryFeatures(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryFeatures:
+    """Features that are zeros and ones times a factor for every node, as bits."""
+
+    columns: BinaryColumns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.columns.shape
+
+    def products(self, masks: Sequence[Tensor | None]) -> Products:
+        """``X diag(mask) W`` for every mask: by looking up eight columns at a time."""
+        return MaskedProducts(self.columns, masks)
+
+    def to_dense(self) -> Tensor:
+        return self._dense
+
+    @cached_property
+    def _dense(self) -> Tensor:
+        """Made once, for views and modules that know no bits and ask in every epoch."""
+        return self.columns.to_dense()
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFeatures:
+    """Features as CSR, with the transpose kept for the backward of the weights."""
+
+    operator: Operator
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.operator.matrix.n_rows, self.operator.matrix.n_columns
+
+    def products(self, masks: Sequence[Tensor | None]) -> Products:
+        """``X diag(mask) W`` for every mask; only entries that are not zero count."""
+        return lambda weight: [self.operator @ masked_weight(weight, mask) for mask in masks]
+
+    def to_dense(self) -> Tensor:
+        return torch.from_numpy(self.operator.matrix.to_scipy().toarray()).to(self.operator.matrix.device)
+
+
+Features = DenseFeatures | BinaryFeatures | SparseFeatures
+
+
+def features_of(x: GraphFeatures, normalise: str = "none", device: Any = "cpu") -> DenseFeatures | SparseFeatures:
+    """The features of a graph as an operand.
+
+    Args:
+        x: dense array or scipy CSR.
+        normalise: ``none``; ``row`` (each row sums to one, as torch_geometric's NormalizeFeatures); ``column``
+            (each column standardised; makes sparse features dense).
+        device: where to put them.
+    """
+    if isinstance(x, np.ndarray):
+        dense = _wrap_array(x, np.float32).to(device)
+        return DenseFeatures(_normalise_dense(dense, normalise))
+    if normalise == "column":
+        return DenseFeatures(_normalise_dense(torch.from_numpy(x.toarray()).to(device), normalise))
+    matrix = CSR.from_scipy(x, device)
+    if normalise == "row":
+        sums = matrix.row_sums.clamp(min=1.0) if matrix.weights is None else _safe(matrix.row_sums)
+        values = torch.ones(matrix.n_entries, device=device) if matrix.weights is None else matrix.weights
+        matrix = CSR(matrix.indptr, matrix.indices, values / sums[matrix.row_index], matrix.n_columns)
+    return SparseFeatures(Operator(matrix, matrix.transpose()))
+
+
+def _normalise_dense(x: Tensor, normalise: str) -> Tensor:
+    if normalise == "row":
+        return x / _safe(x.sum(dim=1, keepdim=True))
+    if normalise == "column":
+        return (x - x.mean(dim=0)) / _safe(x.std(dim=0))
+    return x
+
+
+def _safe(scale: Tensor) -> Tensor:
+    return torch.where(scale.abs() > 0, scale, torch.ones_like(scale))
