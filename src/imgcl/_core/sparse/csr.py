@@ -34,9 +34,9 @@ class CSR:
     ) -> CSR:
         """Wrap arrays (without a copy where dtypes allow) and move them to the device."""
         width = np.int32 if n_columns < 2**31 else np.int64
-        pointer = _wrap_array(indptr, np.int64).to(device)
-        columns = _wrap_array(indices, width).to(device)
-        values = None if weights is None else _wrap_array(weights, weights.dtype).to(device)
+        pointer = wrap_array(indptr, np.int64).to(device)
+        columns = wrap_array(indices, width).to(device)
+        values = None if weights is None else wrap_array(weights, weights.dtype).to(device)
         return cls(pointer, columns, values, n_columns)
 
     @classmethod
@@ -152,12 +152,12 @@ class CSR:
 
 def edge_uniform(low: Tensor, high: Tensor, seed: int) -> Tensor:
     """The kernels' ``edge_uniform`` in torch integer arithmetic, for other devices."""
-    first = _mix(low + _signed(seed * 0x9E3779B97F4A7C15))
-    hashed = _mix(first + high * _signed(0x9E3779B97F4A7C15))
+    first = mix(low + _signed(seed * 0x9E3779B97F4A7C15))
+    hashed = mix(first + high * _signed(0x9E3779B97F4A7C15))
     return _shift(hashed, 11).to(torch.float64) / 2**53
 
 
-def _mix(value: Tensor) -> Tensor:
+def mix(value: Tensor) -> Tensor:
     value = (value ^ _shift(value, 30)) * _signed(0xBF58476D1CE4E5B9)
     value = (value ^ _shift(value, 27)) * _signed(0x94D049BB133111EB)
     return value ^ _shift(value, 31)
@@ -178,7 +178,7 @@ def _numpy(matrix: CSR) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return matrix.indptr.numpy(), matrix.indices.numpy(), weights
 
 
-def _wrap_array(array: np.ndarray, dtype: Any) -> Tensor:
+def wrap_array(array: np.ndarray, dtype: Any) -> Tensor:
     """A tensor over the array's memory; copies only to change the dtype."""
     with warnings.catch_warnings():
         # A graph's arrays are read-only and torch has no such tensors; nothing in the package writes to them.

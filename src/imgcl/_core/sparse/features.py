@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from imgcl._core.sparse.columns import BinaryColumns, DenseColumns, binary_columns
-from imgcl._core.sparse.csr import CSR, _wrap_array
+from imgcl._core.sparse.csr import CSR, wrap_array
 from imgcl._core.sparse.masked import MaskedProducts, masked_weight
 from imgcl._core.sparse.operator import Operator
 
@@ -102,7 +102,7 @@ def features_of(x: GraphFeatures, normalise: str = "none", device: Any = "cpu") 
         device: where to put them.
     """
     if isinstance(x, np.ndarray):
-        dense = _wrap_array(x, np.float32).to(device)
+        dense = wrap_array(x, np.float32).to(device)
         return DenseFeatures(_normalise_dense(dense, normalise))
     if normalise == "column":
         return DenseFeatures(_normalise_dense(torch.from_numpy(x.toarray()).to(device), normalise))

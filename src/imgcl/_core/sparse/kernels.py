@@ -18,11 +18,11 @@ from imgcl._core.sparse.threads import threaded
 # splitmix64, the finaliser used as a counter-based random number: no state, any order, any device.
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _mix(value: np.uint64) -> np.uint64:
+def mix(value: np.uint64) -> np.uint64:
     value = (value ^ (value >> np.uint64(30))) * _MULTIPLIER_1
     value = (value ^ (value >> np.uint64(27))) * _MULTIPLIER_2
     return value ^ (value >> np.uint64(31))
@@ -32,7 +32,7 @@ def _mix(value: np.uint64) -> np.uint64:
 def edge_uniform(i: int, j: int, seed: np.uint64) -> float:
     """A uniform number in [0, 1) for the undirected edge {i, j}: the same from both ends."""
     low, high = min(i, j), max(i, j)
-    hashed = _mix(_mix(np.uint64(low) + seed * _GOLDEN) + np.uint64(high) * _GOLDEN)
+    hashed = mix(mix(np.uint64(low) + seed * GOLDEN) + np.uint64(high) * GOLDEN)
     return float(hashed >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 

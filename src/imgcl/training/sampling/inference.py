@@ -19,7 +19,7 @@ from torch import Tensor
 from imgcl._core.errors import InputError
 from imgcl._core.files import reserve
 from imgcl._core.sparse import CSR, DenseFeatures
-from imgcl._core.sparse.csr import _wrap_array
+from imgcl._core.sparse.csr import wrap_array
 from imgcl.encoders.layered import Convolution, LayeredEncoder
 from imgcl.graph import Graph
 from imgcl.training.sampling.features import FeatureSource
@@ -147,7 +147,7 @@ def _piece(
 
 
 def _tensor(array: NDArray[np.float32], device: Any) -> Tensor:
-    return _wrap_array(np.asarray(array), np.float32).to(device)  # a store's features cannot be written
+    return wrap_array(np.asarray(array), np.float32).to(device)  # a store's features cannot be written
 
 
 def _ranges(graph: Graph) -> Iterator[slice]:

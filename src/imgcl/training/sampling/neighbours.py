@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.compiled import njit
 from imgcl._core.errors import InputError
-from imgcl._core.sparse.kernels import _GOLDEN, _mix
+from imgcl._core.sparse.kernels import GOLDEN, mix
 from imgcl.graph import Graph
 
 
@@ -105,13 +105,13 @@ def _sample(
             first = graph_indptr[nodes[i]]
             degree = graph_indptr[nodes[i] + 1] - first
             start, take = filled, min(k, degree)
-            stream = _mix(np.uint64(nodes[i]) + seed * _GOLDEN)
+            stream = mix(np.uint64(nodes[i]) + seed * GOLDEN)
             for t in range(take):
                 # Floyd's algorithm: a uniform subset of `take` places in as many steps.
                 last = degree - take + t
                 place = last
                 if degree > k:
-                    draw = _mix(stream + np.uint64(t + 1) * _GOLDEN)
+                    draw = mix(stream + np.uint64(t + 1) * GOLDEN)
                     place = np.int64(draw % np.uint64(last + 1))
                     for earlier in range(start, filled):
                         if indices[earlier] == place:

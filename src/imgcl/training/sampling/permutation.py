@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.compiled import njit
-from imgcl._core.sparse.kernels import _GOLDEN, _mix
+from imgcl._core.sparse.kernels import GOLDEN, mix
 
 ROUNDS = 4  # of a Feistel network with a good round function: enough for any statistic (Luby and Rackoff, 1988)
 
@@ -32,8 +32,8 @@ def _feistel(nodes: NDArray[np.int64], n: int, half: int, seed: np.uint64) -> ND
         while True:
             left, right = value >> bits, value & mask
             for turn in range(ROUNDS):
-                key = _mix(seed + np.uint64(turn + 1) * _GOLDEN)
-                left, right = right, left ^ (_mix(right + key) & mask)
+                key = mix(seed + np.uint64(turn + 1) * GOLDEN)
+                left, right = right, left ^ (mix(right + key) & mask)
             value = (left << bits) | right
             if value < np.uint64(n):
                 break
