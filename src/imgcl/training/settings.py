@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.balance import BalanceSettings
 from imgcl.methods import resolve_method
 from imgcl.methods.base import MethodSettings
@@ -102,10 +102,3 @@ def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfi
             raise InputError(f"unknown setting {key!r} of method {config.method!r}{did_you_mean(key, known)}")
     checked = validated(method_model, method).model_dump(exclude_unset=True)
     return config.model_copy(update={"training": validated(TrainingSettings, training), "method_settings": checked})
-
-
-def did_you_mean(word: str, known: Any) -> str:
-    """The end of an error message about an unknown word."""
-    names = [str(name) for name in known]
-    close = difflib.get_close_matches(word, names, n=1)
-    return f": did you mean {close[0]!r}?" if close else f": choose one of {', '.join(names)}"
