@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from imgcl.baselines import BASELINES
-from imgcl.evaluation.paper import PAPER_GRAPHS, paper_accuracy
-from imgcl.studies.cells import CLASSIFIERS
 from imgcl.studies.grid import StudySpec
+from imgcl.studies.protocol import CLASSIFIERS
 from imgcl.studies.report import Report, Table, evaluation_rows, titled
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
+from imgcl_lab.paper import PAPER_GRAPHS, paper_accuracy
 
 TEXT = (
     "Accuracy on balanced test nodes in percent, mean ± standard deviation over splits; training labels `exp:100`. In "

@@ -19,6 +19,7 @@ from scipy.special import ndtr
 
 from imgcl._core import seeding
 from imgcl._core.errors import InputError
+from imgcl.plots.style import COLOURS, COLUMN, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -130,34 +131,33 @@ def iterate(x: float, *, delta: float = 0.5, steps: int = 10, samples: int = 1_0
     return biases
 
 
-def figure(rows: Sequence[Contraction], *, seed: int = 0) -> Figure:
-    """Measured contraction on the curve C(x), and the bias over iterations beside C(x)^t; needs ``imgcl[plots]``."""
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise InputError("the plot needs matplotlib, which is not installed: pip install 'imgcl[plots]'") from None
-    drawing = Figure(figsize=(10, 4), layout="constrained")
-    curve, falling = drawing.subplots(1, 2)
-    grid = np.linspace(0, max([2.0, *(row["x"] for row in rows)]), 200)
-    curve.plot(grid, [contraction(x) for x in grid], color="black", label="C(x)")
-    curve.axhline(BOUND, color="grey", linestyle="--", label="2/π")
-    curve.errorbar(
-        [row["x"] for row in rows],
-        [row["measured"] for row in rows],
-        [2 * row["standard_error"] for row in rows],
-        fmt="o",
-        label="measured, ± 2 standard errors",
-    )
-    curve.set(xlabel="x = half the distance of the means", ylabel="contraction", title="One balanced re-labelling")
-    curve.legend()
-    for colour, x in zip(("C0", "C1", "C2"), (0.0, 0.5, 1.0), strict=True):
-        biases = iterate(x, steps=6, samples=1_000_000, seed=seed)
-        steps = np.arange(len(biases))
-        falling.semilogy(steps, np.abs(biases), "o", color=colour, label=f"x = {x:g}")
-        falling.semilogy(steps, biases[0] * contraction(x) ** steps, color=colour, alpha=0.6)
-    falling.set(xlabel="re-labellings", ylabel="bias of the boundary", title="Iterated (lines: C(x)^t)")
-    falling.legend()
-    return drawing
+def figure(rows: Sequence[Contraction]) -> Figure:
+    """Measured contraction with two standard errors on the curve C(x).
+
+    Args:
+        rows: what :func:`simulate` gives.
+
+    Example:
+        >>> figure(simulate([0.0, 1.0], samples=2000, repeats=4)).axes[0].get_ylabel()
+        'contraction of the bias'
+    """
+    grid = np.linspace(0, max(row["x"] for row in rows), 101)
+    with drawing(COLUMN, 2.1) as drawn:
+        axis = drawn.subplots()
+        axis.plot(grid, [contraction(x) for x in grid], color=COLOURS[-1], label="C(x), closed form")
+        axis.errorbar(
+            [row["x"] for row in rows],
+            [row["measured"] for row in rows],
+            [2 * row["standard_error"] for row in rows],
+            fmt="o",
+            color=COLOURS[0],
+            label="simulated, ± 2 standard errors",
+        )
+        axis.set(xlabel="x, half the distance of the class means", ylabel="contraction of the bias")
+        axis.set_ylim(bottom=0)
+        axis.grid(axis="y")
+        axis.legend()
+    return drawn
 
 
 def _midpoint(x: float, delta: float, uniform: NDArray[np.float64], noise: NDArray[np.float64]) -> float:

@@ -6,12 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from imgcl.evaluation import Estimate
-from imgcl.evaluation.paper import PAPER_GRAPHS, paper_accuracy
-from imgcl.studies.cells import CLASSIFIERS
 from imgcl.studies.grid import StudySpec
+from imgcl.studies.protocol import CLASSIFIERS
 from imgcl.studies.report import Report, Table, attribution_rows, evaluation_rows, interval, titled
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
+from imgcl_lab.paper import PAPER_GRAPHS, paper_accuracy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from imgcl.evaluation.paper import paper_accuracy, published_accuracy
-from imgcl.studies.cells import ORDINARY
 from imgcl.studies.grid import StudySpec
+from imgcl.studies.protocol import ORDINARY
 from imgcl.studies.report import Report, Table, evaluation_rows, titled
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
 from imgcl_lab.main import METHODS
+from imgcl_lab.paper import paper_accuracy, published_accuracy
 
 CLASSIFIERS = ("plain", "reweight", "pbs")
 TEXT = (

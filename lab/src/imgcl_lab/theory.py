@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from imgcl.studies.cells import TheoryCell
+from imgcl.studies.cells import Cell, Context
 from imgcl.studies.grid import Graphs, Point, StudySpec
 from imgcl.studies.report import Report, Table
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from imgcl_lab.contraction import figure, simulate
 
 TEXT = (
     "What one balanced re-labelling leaves of a small bias of the decision boundary, for two normal classes whose "
     "means are 2x apart: the closed form C(x), what simulation measures, and the paper's bound 2/pi = C(0)."
 )
 COLUMNS = ("x", "closed_form", "measured", "standard_error", "bound")
+
+
+class TheoryCell(Cell):
+    """Proposition 1 simulated."""
+
+    kind = "theory"
+    samples: int = 100_000
+    repeats: int = 20
+    seed: int = 0
+
+    def identity(self) -> dict[str, Any]:
+        return {"samples": self.samples, "repeats": self.repeats, "seed": self.seed}
+
+    def compute(self, context: Context) -> dict[str, Any]:
+        return {"rows": simulate(samples=self.samples, repeats=self.repeats, seed=self.seed)}
 
 
 def points(spec: StudySpec, graphs: Graphs) -> list[Point]:
@@ -37,18 +50,7 @@ def report(results: Results) -> Report:
         [name.replace("_", " ") for name in COLUMNS],
         [[f"{row[name]:.4f}" for name in COLUMNS] for row in rows],
     )
-    return Report("Proposition 1", [TEXT], [table], {"theory": partial(_figure, rows)}, rows)
+    return Report("Proposition 1", [TEXT], [table], {"theory": partial(figure, rows)}, rows)
 
 
-def _figure(rows: list[dict[str, Any]]) -> Figure:
-    import numpy as np
-
-    from imgcl.plots import contraction as draw
-    from imgcl_lab.contraction import contraction
-
-    grid = np.linspace(0, max(row["x"] for row in rows), 101)
-    values = {name: [row[name] for row in rows] for name in ("x", "measured", "standard_error")}
-    return draw((grid, [contraction(x) for x in grid]), **values)
-
-
-STUDY = Study(StudySpec(name="theory", datasets=("none",)), report, points)
+STUDY = Study(StudySpec(name="theory", datasets=()), report, points)

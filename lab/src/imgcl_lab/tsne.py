@@ -6,10 +6,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 
-from imgcl.studies.cells import MapCell
+from imgcl._core import seeding
+from imgcl.evaluation.labels import encode_labels, normalise_rows
+from imgcl.evaluation.names import resolve_classifiers, resolve_probe
+from imgcl.evaluation.tasks import PooledBench, Task
+from imgcl.studies.cells import Cell, Context, PretrainCell
 from imgcl.studies.grid import Graphs, Point, StudySpec, pretrain_cell, protocol_of
+from imgcl.studies.packing import rounded
+from imgcl.studies.protocol import Embedded, Protocol
 from imgcl.studies.report import Report, Table, titled
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
@@ -30,6 +39,46 @@ TEXT = (
     "are what it changes), and the embedding with ImGCL. The table counts, for each map, how many of a point's "
     f"{NEIGHBOURS} nearest points are of its class, in percent."
 )
+
+
+class MapCell(Cell):
+    """t-SNE of the test nodes of one split: of the embedding, or of a classifier's scores on it."""
+
+    kind = "map"
+    pretrain: PretrainCell
+    protocol: Protocol = Protocol()
+    classifier: str | None = None
+
+    def identity(self) -> dict[str, Any]:
+        protocol = self.protocol.model_dump(mode="json", include={"imbalance", "seed", "probe"})
+        return {"pretrain": self.pretrain.key, "classifier": self.classifier, "protocol": protocol}
+
+    @property
+    def needs(self) -> PretrainCell:
+        return self.pretrain
+
+    def compute(self, context: Context) -> dict[str, Any]:
+        embedded = context.embedded()
+        test = embedded.splits(self.protocol, 1)[0].test
+        seed = seeding.derive(self.protocol.seed, "t-SNE") % 2**32
+        tsne = TSNE(n_components=2, random_state=seed, init="pca", perplexity=30)
+        return {
+            "points": rounded(tsne.fit_transform(self._rows(embedded)[test]).astype(float).tolist(), 2),
+            "classes": embedded.labels[test].tolist(),
+            "class_names": embedded.class_names,
+        }
+
+    def _rows(self, embedded: Embedded) -> NDArray[Any]:
+        """What is drawn of every node: a classifier cannot move a frozen embedding, what it changes are its scores."""
+        rows = normalise_rows(np.asarray(embedded.embedding))
+        if self.classifier is None:
+            return rows
+        split, labels = embedded.splits(self.protocol, 1)[0], encode_labels(embedded.labels)
+        x, codes = torch.from_numpy(rows), torch.from_numpy(labels.codes)
+        train, val = np.array(split.train), np.array(split.val)
+        task = Task(x[train], codes[train], x[val], codes[val], labels.n_classes)
+        bench = PooledBench([task], resolve_probe(self.protocol.probe))
+        return resolve_classifiers(self.classifier)[self.classifier](bench)[0].logits(x).numpy()
 
 
 def points(spec: StudySpec, graphs: Graphs) -> list[Point]:

@@ -96,5 +96,6 @@ def is_importable(thing: Any) -> bool:
 def _loaded(point: metadata.EntryPoint, what: str, name: str) -> Any:
     try:
         return point.load()
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"{what} {name!r}, which {point.value} promises, cannot be loaded ({error})") from None
+    except Exception as error:  # another package's: whatever is wrong with it, its name is told
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"{what} {name!r}, which {point.value} promises, cannot be loaded ({reason})") from error

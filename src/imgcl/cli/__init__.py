@@ -26,7 +26,7 @@ from imgcl.cli.presets import presets
 from imgcl.cli.pretrain import pretrain
 from imgcl.cli.report import report
 from imgcl.cli.study import study
-from imgcl.cli.trace import theory, trace
+from imgcl.cli.trace import trace
 from imgcl.cli.tune import tune
 
 app = typer.Typer(
@@ -60,7 +60,7 @@ def _help(command: Callable[..., None]) -> str:
 
 
 COMMANDS = (
-    *(demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, theory, study, tune),
+    *(demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, study, tune),
     import_graph,
 )
 for command in COMMANDS:

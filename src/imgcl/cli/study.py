@@ -1,4 +1,4 @@
-"""``imgcl study``: the paper's tables and figures, and studies of the user's own."""
+"""``imgcl study``: studies of the user's own and those of installed packages, such as the paper's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
 
     from imgcl.studies import Results, Store, Study
 
-ACTIONS = ("run", "status", "render")
+ACTIONS = ("run", "list", "status", "render")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="A study, or one of: run FILE, status [STUDY], render STUDY.")],
+    name: Annotated[str, typer.Argument(help="A study, or one of: run FILE, list, status [STUDY], render STUDY.")],
     target: Annotated[str | None, typer.Argument(help="TOML file of `run`, study of `status` or `render`.")] = None,
     out_dir: Annotated[
         Path | None, typer.Option("--out", help="Write Markdown, CSV, LaTeX and figures into this directory.")
@@ -56,22 +55,25 @@ def study(
 ) -> None:
     """Run a study and print it; what was computed before is not computed again.
 
-    Studies: main, methods, baselines, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory,
-    long-tail, when, forms, starved.
+    A study is a TOML file of yours or comes with a package: imgcl-lab has those of the paper.
 
     Examples:
+      imgcl study list
       imgcl study main --only dataset=amazon-photo,method=gbt --seeds 1 --splits 5
       imgcl study main --budget 4h --out results
       imgcl study run my-study.toml --engine ray
       imgcl study status
       imgcl study render main --out results
     """
-    from imgcl.studies import Graphs, Results, Store, resolve_study, run_study
+    from imgcl.studies import Graphs, Store, resolve_study, run_study
     from imgcl.studies import only as filtered
     from imgcl.studies.engines import Settings
     from imgcl.studies.grid import only_datasets
 
     store = Store(root)
+    if name == "list":
+        _list()
+        return
     if name == "status":
         _status(store, target)
         return
@@ -85,24 +87,21 @@ def study(
         raise InputError(f"imgcl study {name} takes no {target!r}: options only")
     spec, options = _changed(chosen, seeds, splits, preset, settings or [], datasets or [], only or [])
     deadline = None if budget is None else time.monotonic() + parse_time(budget)
-    graphs = Graphs({}) if spec.name == "theory" else Graphs.load(only_datasets(spec, only or []).datasets, data_dir)
+    graphs = Graphs.load(only_datasets(spec, only or []).datasets, data_dir)
     points = filtered(chosen.points(spec, graphs), only or [])
     with _progress(spec.name, quiet=quiet) as on_progress:
-        compute = partial(
-            run_study,
-            spec.name,
-            store=store,
-            command=shlex.join(["imgcl", "study", *shown.split(), *options]),
-            engine=engine,
-            settings=Settings(workers, threads, None if data_dir is None else str(data_dir), deadline, address),
-            missing=graphs.missing,
-            retry_failed=retry_failed,
-            on_progress=on_progress,
-        )
         try:
-            done = compute(points)
-            if chosen.then is not None and not only and done.finished == done.total:
-                done = compute(chosen.then(spec, graphs, Results(spec.name, store.journal(spec.name))))
+            done = run_study(
+                spec.name,
+                points,
+                store,
+                command=shlex.join(["imgcl", "study", *shown.split(), *options]),
+                engine=engine,
+                settings=Settings(workers, threads, None if data_dir is None else str(data_dir), deadline, address),
+                missing=graphs.missing,
+                retry_failed=retry_failed,
+                on_progress=on_progress,
+            )
         except KeyboardInterrupt:
             text = f"stopped; the same command continues ({_status_command(spec.name)})"
             err.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -139,7 +138,7 @@ def _own(file: str | None) -> tuple[Study, str]:
     if file is None:
         raise InputError("run what? For example: imgcl study run my-study.toml")
     spec = read_spec(file)
-    if spec.name in STUDIES or spec.name in (*ACTIONS, "cells"):
+    if spec.name in STUDIES.names() or spec.name in (*ACTIONS, "cells"):
         raise InputError(f"{file}: the name {spec.name!r} is taken: give the study another name")
     return Study(spec, custom.report), f"run {Path(file).name}"
 
@@ -182,6 +181,16 @@ def _show(store: Store, name: str, out_dir: Path | None) -> None:
             err.print(f"[green]written[/green]: {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
+def _list() -> None:
+    from imgcl.studies.study import INSTALL, STUDIES
+
+    names = STUDIES.names()
+    if not names:
+        raise InputError(f"no study is installed: {INSTALL}")
+    for name in names:
+        out.print(name, markup=False, highlight=False)
+
+
 def _status_command(name: str) -> str:
     return shlex.join(["imgcl", "study", "status", name])
 
@@ -191,7 +200,7 @@ def _status(store: Store, name: str | None) -> None:
 
     names = [name] if name is not None else store.studies()
     if not names:
-        raise InputError(f"no study has been run in {store.root}: start one, for example imgcl study theory")
+        raise InputError(f"no study has been run in {store.root}: start one, for example imgcl study run my-study.toml")
     for each in names:
         results = Results(each, store.journal(each))
         counts = results.counts()

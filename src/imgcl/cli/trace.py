@@ -1,4 +1,4 @@
-"""``imgcl trace`` and ``imgcl theory``: what the balanced selection did, and what it should do in theory."""
+"""``imgcl trace``: what the balanced selection did."""
 
 from __future__ import annotations
 
@@ -45,27 +45,6 @@ def trace(
     )
     if plot is not None:
         save_picture(trace_figure(labellings), plot)
-
-
-def theory(
-    samples: Annotated[int, typer.Option(min=2, help="Points of each simulated sample.")] = 100_000,
-    repeats: Annotated[int, typer.Option(min=2, help="Samples for each distance of the means.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
-    plot: Annotated[Path | None, typer.Option(help="Draw it into this file: .png, .svg or .pdf.")] = None,
-) -> None:
-    """Simulate Proposition 1: measured contraction of the boundary's bias beside its closed form C(x) and 2/pi.
-
-    Examples:
-      imgcl theory
-      imgcl theory --plot theory.svg
-    """
-    from imgcl_lab.contraction import figure, simulate
-
-    check_picture(plot)
-    rows = simulate(samples=samples, repeats=repeats, seed=seed)
-    out.print(rows_table("x is half the distance of the class means", rows))
-    if plot is not None:
-        save_picture(figure(rows, seed=seed), plot)
 
 
 def rows_table(caption: str, rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -80,14 +80,6 @@ def plain(text: str) -> str:
     return str(text).replace("$", r"\$")
 
 
-def plain_minor_ticks(axis: Any) -> None:
-    """Minor ticks of logarithmic axes without numbers, which run into each other in small panels."""
-    from matplotlib.ticker import NullFormatter
-
-    for each in (axis.xaxis, axis.yaxis):
-        each.set_minor_formatter(NullFormatter())
-
-
 def by_size(sizes: ArrayLike) -> np.ndarray:
     """Class numbers from the largest class to the smallest."""
     return np.argsort(-np.asarray(sizes), kind="stable")

@@ -124,6 +124,11 @@ class Results:
 
     # ------------------------------------------------------------------ facts
 
+    @property
+    def asked_by_name(self) -> bool:
+        """Whether it was run as ``imgcl study NAME``: the study of a package, not one from a file."""
+        return self._plans[-1]["command"].split()[:3] == ["imgcl", "study", self.name]
+
     def _keys(self) -> list[str]:
         """Keys of all cells, each once, in the order of the grid."""
         return list(dict.fromkeys(key for point in self.points for key in (point["pretrain"], point["key"]) if key))

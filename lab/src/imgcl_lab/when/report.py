@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from imgcl.data import load_graph
 from imgcl.evaluation.intervals import estimate
-from imgcl.studies.cells import GraphRef, PretrainCell, Protocol, TrialCell
+from imgcl.studies.cells import GraphRef, PretrainCell, TrialCell
 from imgcl.studies.grid import Graphs, Point, StudySpec
+from imgcl.studies.protocol import Protocol
 from imgcl.studies.report import Report, Table, titled
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
@@ -27,6 +28,7 @@ from imgcl_lab.when.effects import (
     rank_correlations,
     setting_effects,
 )
+from imgcl_lab.when.figures import effect_map, knob_effects
 from imgcl_lab.when.real import real_effects
 from imgcl_lab.when.rule import EITHER, Answer, find_rule
 
@@ -150,8 +152,6 @@ def _rows(effects: Sequence[SettingEffect]) -> list[dict[str, Any]]:
 
 def _map(effects: Sequence[SettingEffect]) -> Figure:
     """Both metrics over the two knobs that tell most about the tail."""
-    from imgcl.plots import effect_map
-
     found = rank_correlations(effects, "tail")
     x, y = sorted(KNOBS, key=lambda knob: -abs(found[knob]))[:2]
     return effect_map(
@@ -165,8 +165,6 @@ def _map(effects: Sequence[SettingEffect]) -> Figure:
 
 
 def _knob_panels(effects: Sequence[SettingEffect]) -> Figure:
-    from imgcl.plots import knob_effects
-
     return knob_effects(
         {knob.title: [each.setting.knobs[key] for each in effects] for key, knob in KNOBS.items()},
         {metric: [each.mean(metric) for each in effects] for metric in METRICS},
