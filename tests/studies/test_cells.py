@@ -4,7 +4,6 @@ import pytest
 
 from imgcl.balance import BalanceSettings
 from imgcl.studies.cells import (
-    NEWER_BALANCE,
     BaselineCell,
     EvaluateCell,
     GraphRef,
@@ -73,7 +72,6 @@ def test_every_part_of_the_protocol_changes_the_key_of_an_evaluation():
         "seed": 1,
         "probe": "sklearn",
         "ceiling": 0,
-        "measure": "validation",
     }
     assert set(changes) == set(Protocol.model_fields)
     keys = {EvaluateCell(pretrain=CELL, protocol=Protocol(**{name: value})).key for name, value in changes.items()}
@@ -96,14 +94,3 @@ def test_training_settings_that_are_new_must_be_looked_at():
     """All training settings but the checkpoints decide results and are in the key; later ones when they are used."""
     identity = CELL.identity()
     assert set(identity["training"]) == set(TrainingSettings.model_fields) - {"checkpoint_every"}
-
-
-def test_newer_balance_settings_leave_published_keys_alone():
-    cell = PretrainCell(graph=GRAPH, config=CONFIG)
-    assert not set(NEWER_BALANCE) & set(cell.identity()["balance"])
-    assert all(BalanceSettings.model_fields[name].default == value for name, value in NEWER_BALANCE.items())
-    others = {"clusters_per_class": 5, "statistics": "within", "negatives": "other", "prototypes": 0.5}
-    others["augmentation"] = "tail"
-    assert set(others) == set(NEWER_BALANCE)
-    keys = {with_config(balance=BalanceSettings(**{name: value})).key for name, value in others.items()}
-    assert len(keys | {cell.key}) == len(others) + 1

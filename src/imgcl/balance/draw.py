@@ -18,7 +18,7 @@ def draw(
     settings: BalanceSettings,
     generator: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Select ``round(fraction * N)`` rows; ``selection="weighted"`` takes all.
+    """Select ``round(fraction * N)`` rows.
 
     Args:
         labels: pseudo-labels 0..n_clusters-1.
@@ -29,7 +29,7 @@ def draw(
         generator: source of randomness.
 
     Returns:
-        The selected rows, ascending, and their importance weights 1/pi; of all rows the weights N P(v) of mean 1.
+        The selected rows, ascending, and their importance weights 1/pi.
 
     Example:
         >>> labels = np.repeat([0, 1], [90, 10])
@@ -40,8 +40,6 @@ def draw(
     sizes = np.bincount(labels, minlength=n_clusters)
     by_class = power(sizes, settings.q) if settings.sampler == "power" else progressively_balanced(sizes, alpha)
     by_node = node_probabilities(labels, centrality, by_class, normalise=settings.normalise, floor=settings.floor)
-    if settings.selection == "weighted":
-        return np.arange(len(labels)), len(labels) * by_node
     size = round(settings.fraction * len(labels))
     strata = labels if settings.normalise == "class" else None
     # with replacement pi is the expected number of times, which may pass one

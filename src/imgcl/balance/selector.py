@@ -47,8 +47,7 @@ class BalancedSelector:
         history: one record per labelling.
         labels: the current pseudo-labels, or ``None`` before the first call.
         rows: the current selection, a LongTensor.
-        weights: importance weights 1/pi of ``rows``: a sum over rows times these estimates the sum over all nodes. With
-            ``selection="weighted"`` the balancing weights of all nodes, of mean 1.
+        weights: importance weights 1/pi of ``rows``: a sum over rows times these estimates the sum over all nodes.
         n_clusters: K; with ``"auto"`` it is ``None`` until the first call.
 
     Example:
@@ -128,10 +127,7 @@ class BalancedSelector:
         rows, weights = draw_rows(self.labels, self._centrality, self.n_clusters, alpha, self.settings, stream)
         self.rows, self.weights = torch.from_numpy(rows), torch.from_numpy(weights.astype(np.float32))
         if relabel:
-            counted = weights if self.settings.selection == "weighted" else None
-            self.history.append(
-                record(epoch, alpha, self.labels, rows, self.n_clusters, previous, self._truth, counted)
-            )
+            self.history.append(record(epoch, alpha, self.labels, rows, self.n_clusters, previous, self._truth))
         self._period = (labelling, draw)
         return self.rows
 
@@ -226,7 +222,6 @@ class BalancedSelector:
             raise InputError("n_clusters is missing: pass the number of classes of the task, or 'auto'")
         if k == "auto":
             return None
-        k *= self.settings.clusters_per_class
         if k > n:
             raise InputError(f"n_clusters is {k}, but the graph has {n} nodes: choose at most {n}")
         return k

@@ -30,7 +30,6 @@ class Block:
         row_order: which row of X every node has, or ``None``: its own.
         row_mask: factor of every node's features, or ``None``.
         diffused: the adjacency is a diffusion matrix, diagonal and weights included: it is propagated as it is.
-        strength: factor of every node, 0..1, for the probability that a view drops its edges, or ``None``: 1.
     """
 
     adjacency: CSR
@@ -39,7 +38,6 @@ class Block:
     row_order: Tensor | None = None
     row_mask: Tensor | None = None
     diffused: bool = False
-    strength: Tensor | None = None
 
     @classmethod
     def from_graph(cls, graph: Graph, *, normalise: str = "none", device: Any = "cpu") -> Block:

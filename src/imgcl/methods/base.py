@@ -31,7 +31,6 @@ class Method(nn.Module, Generic[SettingsT]):
 
     name: ClassVar[str]
     Settings: ClassVar[type[MethodSettings]]
-    forms: ClassVar[frozenset[str]] = frozenset()  # of balance beyond the rows; their loss takes ``RowHints`` as well
 
     def __init__(self, n_features: int, settings: SettingsT) -> None:
         super().__init__()

@@ -27,7 +27,6 @@ class BGRL(TwoViews[BGRLSettings]):
 
     name = "bgrl"
     Settings = BGRLSettings
-    forms = frozenset({"augmentation"})
 
     def __init__(self, n_features: int, settings: BGRLSettings) -> None:
         super().__init__(n_features, settings)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from imgcl.encoders.base import Activation, Norm
 from imgcl.graph.block import Block
-from imgcl.losses import RowHints, class_info_nce, info_nce
+from imgcl.losses import info_nce
 from imgcl.losses.info_nce import SMALLEST_TAU
 from imgcl.methods.two_views import Drop, TwoViews, TwoViewSettings
 
@@ -31,7 +31,6 @@ class GRACE(TwoViews[GRACESettings]):
 
     name = "grace"
     Settings = GRACESettings
-    forms = frozenset({"negatives", "prototypes", "augmentation"})
 
     def __init__(self, n_features: int, settings: GRACESettings) -> None:
         super().__init__(n_features, settings, settings.drop)
@@ -41,18 +40,12 @@ class GRACE(TwoViews[GRACESettings]):
             nn.Linear(width, settings.projection), nn.ELU(), nn.Linear(settings.projection, width)
         )
 
-    def loss(
-        self, block: Block, rows: Tensor | None, generator: torch.Generator, hints: RowHints | None = None
-    ) -> Tensor:
+    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         if rows is None and self.settings.sample < 1:
             rows = _random_rows(block.n_nodes, self.settings.sample, generator).to(block.device)
         both = self.projector(torch.cat(self.encoder(self.draw(block, generator), rows)))
         u, v = both.chunk(2)
-        if hints is None or hints.negatives == "all":
-            loss = info_nce(u, v, self.settings.tau)
-        else:
-            loss = class_info_nce(u, v, hints.classes, hints.negatives, self.settings.tau)
-        return loss if hints is None else hints.with_prototypes(loss, u, v)
+        return info_nce(u, v, self.settings.tau)
 
 
 def _random_rows(n_nodes: int, share: float, generator: torch.Generator) -> Tensor:

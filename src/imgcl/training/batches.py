@@ -44,7 +44,6 @@ class WholeGraph:
         if order is not None:
             graph = graph.subgraph(order)
         self.block = Block.from_graph(graph, normalise=training.normalise, device=device)
-        self.order = order
         self.place = None if order is None else torch.from_numpy(np.argsort(order))
         self.workers = workers
         self._selected: tuple[Tensor, Tensor] | None = None

@@ -17,7 +17,6 @@ from imgcl._core import seeding
 from imgcl._core.errors import InputError, TrainingError
 from imgcl.balance import BalancedSelector
 from imgcl.graph import Graph
-from imgcl.graph.block import Block
 from imgcl.methods import resolve_method
 from imgcl.training import checkpoint as files
 from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
@@ -26,7 +25,6 @@ from imgcl.training.device import resolve_device
 from imgcl.training.distributed.parallel import Parallel
 from imgcl.training.distributed.workers import ALONE, Workers
 from imgcl.training.fit import check_fit
-from imgcl.training.forms import apply_forms, check_forms
 from imgcl.training.limits import check_enough_nodes, check_enough_rows, check_finite
 from imgcl.training.memory import reuse_freed_memory
 from imgcl.training.optimiser import make_optimiser
@@ -77,8 +75,6 @@ class Trainer:
         # Dropout draws from torch's global generator; it gets a stream of its own that a checkpoint can carry.
         self.global_state = seeding.torch_generator(config.seed, "dropout").get_state()
         self.batches = self._make_batches(graph)
-        whole = isinstance(self.batches, WholeGraph)
-        check_forms(config.balance, config.method, whole_graph=whole, workers=workers.size)
         self.parallel = Parallel(self.method, workers) if workers.size > 1 else None
         self.selector = self._make_selector(diagnose) if workers.first else None
         self._rows: Tensor | None = None
@@ -148,7 +144,7 @@ class Trainer:
                 group["lr"] = training.lr * learning_rate_factor(self.epoch, training)
             self.method.train()
             self.optimiser.zero_grad(set_to_none=True)
-            loss = self._loss(block, rows)
+            loss = self.method.loss(block, rows, self.views)
             value = float(self.workers.from_first(loss.detach()))
             if not math.isfinite(value):
                 raise TrainingError(
@@ -170,19 +166,6 @@ class Trainer:
         self.epoch += 1
         drawn = self.selector.history[-1]["drawn"] if self.selector is not None else None
         return EpochReport(self.epoch, training.epochs, value, drawn)
-
-    def _loss(self, block: Block, rows: Tensor | None) -> Tensor:
-        """The method's loss, told what the form of balance has to say about the rows."""
-        balance = self.config.balance
-        if balance is None or not balance.forms:
-            return self.method.loss(block, rows, self.views)
-        assert self.selector is not None
-        assert isinstance(self.batches, WholeGraph)
-        progress = self.epoch / self.config.training.epochs
-        block, hints = apply_forms(balance, self.selector, block, rows, self.batches.order, progress)
-        # check_forms let only methods pass whose loss takes hints, or whose views read the block's strength.
-        told = () if balance.forms == ("augmentation",) else (hints,)
-        return self.method.loss(block, rows, self.views, *told)
 
     def _select(self) -> Tensor | None:
         """The rows to contrast, selected once and by the first worker; ``None``: all."""
