@@ -19,7 +19,7 @@ from k_means_constrained import KMeansConstrained
 from common import arguments, interleaved, peak_mb, show
 from imgcl.balance import CLUSTERERS, BalanceSettings, kmeans
 from imgcl.balance.clusters import ClusterTask
-from imgcl.balance.clusters.start import plus_plus
+from imgcl.balance.clusters.kmeans import plus_plus
 
 DIMENSIONS, CLUSTERS, ITERATIONS = 256, 10, 10
 SHARES = np.array([5158, 2158, 2156, 1414, 818, 515, 487, 446, 308, 292]) / 13752  # classes of Amazon-Computers

@@ -19,7 +19,7 @@ from imgcl.graph.block import Block
 from imgcl.methods.gbt import GBTSettings
 from imgcl.training.batches import WholeGraph
 from imgcl.training.distributed.workers import ALONE
-from imgcl.training.memory import reuse_freed_memory
+from imgcl.training.hardware import reuse_freed_memory
 from imgcl.training.settings import TrainingSettings
 from methods import GRAPH, ours, run_ours
 

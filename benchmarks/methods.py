@@ -21,7 +21,7 @@ from imgcl.methods import METHODS
 from imgcl.training import Trainer
 from imgcl.training.batches import WholeGraph
 from imgcl.training.distributed.workers import ALONE
-from imgcl.training.memory import reuse_freed_memory
+from imgcl.training.hardware import reuse_freed_memory
 from imgcl.training.optimiser import make_optimiser
 from imgcl.training.presets import find_preset
 from imgcl.training.settings import TrainingSettings

@@ -13,7 +13,7 @@ from imgcl.balance.centrality import pagerank
 from imgcl.data.importing import ImportSettings, import_tables
 from imgcl.data.store import open_store
 from imgcl.training import RunConfig, Trainer, TrainingSettings
-from imgcl.training.memory import reuse_freed_memory
+from imgcl.training.hardware import reuse_freed_memory
 from large_graph import CLASSES, write_large_graph
 
 WARM_UP, STEPS, BATCH = 10, 100, 1024

@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from common import arguments, show
-from imgcl.training.memory import reuse_freed_memory
+from imgcl.training.hardware import reuse_freed_memory
 from methods import ours
 
 GRAPH, METHOD = "amazon-photo", "bgrl"

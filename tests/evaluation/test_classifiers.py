@@ -189,7 +189,7 @@ def test_scikit_learns_probe_refuses_offsets(blobs: Blobs) -> None:
 
 
 def test_pygcls_probe_trains_with_adam_and_keeps_the_best_step(blobs: Blobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("imgcl.evaluation.probes.pygcl_probe.STEPS", 200)
+    monkeypatch.setattr("imgcl.evaluation.probes.STEPS", 200)
     task = task_of(blobs)
     bench = Bench([task], PROBES["pygcl"])
     (model,) = CLASSIFIERS["reweight"](bench)

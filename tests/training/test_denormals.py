@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from imgcl.training.denormals import SMALLEST, denormals_are_zero
+from imgcl.training.hardware import SMALLEST, denormals_are_zero
 
 
 def half() -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imgcl.training.memory import LARGEST, reuse_freed_memory
+from imgcl.training.hardware import LARGEST, reuse_freed_memory
 
 
 def resident_mb() -> float:

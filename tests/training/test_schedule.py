@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from imgcl.training.schedule import learning_rate_factor
+from imgcl.training.optimiser import learning_rate_factor
 from imgcl.training.settings import TrainingSettings
 
 

@@ -15,10 +15,10 @@ from imgcl._core.errors import InputError
 from imgcl.balance.centrality import centrality
 from imgcl.balance.clusters import CLUSTERERS, ClusterTask, as_points, choose_n_clusters, match
 from imgcl.balance.clusters.points import Points
-from imgcl.balance.draw import draw as draw_rows
 from imgcl.balance.history import Labelling, record
 from imgcl.balance.inputs import as_graph, as_labels
 from imgcl.balance.schedules import schedule
+from imgcl.balance.selection import draw as draw_rows
 from imgcl.balance.settings import GIVEN, BalanceSettings
 from imgcl.graph import Graph
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 out = Console(emoji=False)  # a path may hold :star:
 err = Console(stderr=True, emoji=False)  # progress and remarks: standard output is for results
 
-DataDir = typer.Option(
-    None, "--data-dir", help="Directory with raw data files (default: IMGCL_DATA).", show_default=False
-)
+DataDir = Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")]
 
 
 def key_values(pairs: list[str]) -> dict[str, Any]:

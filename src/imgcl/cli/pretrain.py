@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from imgcl._core.errors import InputError, StoppedError
-from imgcl.cli.console import err, key_values, out, training_progress
+from imgcl.cli.console import DataDir, err, key_values, out, training_progress
 
 
 def pretrain(
@@ -52,7 +52,7 @@ def pretrain(
     track: Annotated[
         str | None, typer.Option(help="Log every epoch to tensorboard (RUN/tensorboard) or mlflow (mlruns beside RUN).")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Learn node embeddings without labels.

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import err, out
+from imgcl.cli.console import DataDir, err, out
 
 
 def report(
@@ -26,7 +26,7 @@ def report(
         Path | None, typer.Option(help="CSV file node,label to use instead of the graph's own labels.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the splits and of the map.")] = 0,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the file in the browser.")] = False,
 ) -> None:
     """Write an interactive report: classes, embedding map, recall and precision, attribution, training, settings.

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import err, out
+from imgcl.cli.console import DataDir, err, out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ def study(
     address: Annotated[
         str | None, typer.Option(help="Address of a Ray cluster (default: one is started here).")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Run a study and print it; what was computed before is not computed again.

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import err, out
+from imgcl.cli.console import DataDir, err, out
 
 
 def tune(
@@ -27,7 +27,7 @@ def tune(
     imbalance: Annotated[str, typer.Option(help="Law of the training labels.")] = "exp:100",
     epochs: Annotated[int | None, typer.Option(help="Epochs of each trial (default: the preset's).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Search the settings of a method: validation accuracy, or a criterion without labels when there are none.
 

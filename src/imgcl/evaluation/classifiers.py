@@ -1,8 +1,8 @@
 """How a linear classifier meets imbalanced training labels: one function for each answer.
 
-Each takes a :class:`~imgcl.evaluation.tasks.Bench` (the labelled rows of every split, and a probe) and returns one model
-for each split. Settings are chosen by balanced validation accuracy, never by test nodes. N_k is the number of training
-labels of class k, N their total, K the number of classes.
+Each takes a :class:`~imgcl.evaluation.tasks.Bench` (the labelled rows of every split, and a probe) and returns one
+model for each split. Settings are chosen by balanced validation accuracy, never by test nodes. N_k is the number of
+training labels of class k, N their total, K the number of classes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import torch
 
+from imgcl.balance.probabilities import progressively_balanced
 from imgcl.evaluation.softmax import ABSENT, Problem
 from imgcl.evaluation.tasks import Bench, Candidates, LinearModel, Task
 
@@ -124,8 +125,8 @@ def class_weights(task: Task, alpha: float) -> torch.Tensor:
     """
     sizes = task.sizes.double()
     present = sizes > 0
-    share = alpha * sizes / sizes.sum() + (1 - alpha) * present / present.sum()  # Eq. 3
-    per_sample = torch.where(present, share / sizes.clamp_min(1), 0.0)
+    per_sample = torch.zeros_like(sizes)
+    per_sample[present] = torch.from_numpy(progressively_balanced(sizes[present].numpy(), alpha)) / sizes[present]
     return (per_sample * sizes.sum())[task.y].to(task.x)
 
 

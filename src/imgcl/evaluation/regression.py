@@ -4,8 +4,8 @@ For each problem it finds what scikit-learn's ``LogisticRegression(C=C, solver="
 ``C * sum_i s_i * cross_entropy_i + ||W||^2 / 2`` with the intercept unpenalised and the weights s scaled to mean 1.
 Divided by C * n that is a mean loss with the penalty 1 / (C * n), the form used here.
 
-Why it is fast: problems advance together (:mod:`imgcl.evaluation.newton`), each value of C starts where the solutions for
-smaller ones point, the preconditioner is near the Hessian and cheap, and float32 is enough (the
+Why it is fast: problems advance together (:mod:`imgcl.evaluation.newton`), each value of C starts where the solutions
+for smaller ones point, the preconditioner is near the Hessian and cheap, and float32 is enough (the
 loss is found to 1e-4, relative: see :data:`imgcl.evaluation.newton.GAP`).
 """
 

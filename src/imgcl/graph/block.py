@@ -12,7 +12,7 @@ from torch import Tensor
 
 from imgcl._core.sparse import CSR, DenseFeatures, Features, Operator, features_of
 from imgcl._core.sparse.features import Products
-from imgcl._core.sparse.rows import permute_rows
+from imgcl._core.sparse.order import permute_rows
 from imgcl.graph import Graph
 
 

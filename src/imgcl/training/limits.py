@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ from imgcl.graph import Graph
 
 LEAST = 2  # nodes: a loss that compares nodes, and a norm over them, have nothing to say about one
 ROWS_AT_ONCE = 1 << 16
+IF_NOT_FINITE = "try a smaller learning rate (lr) or normalised features (normalise='row')"
 
 
 def check_enough_nodes(graph: Graph, balance: BalanceSettings | None) -> None:
@@ -42,6 +45,12 @@ def check_enough_rows(n: int) -> None:
         )
 
 
+def check_finite_loss(loss: float, epoch: int) -> None:
+    """Refuse a loss that is infinite or not a number."""
+    if not math.isfinite(loss):
+        raise TrainingError(f"the loss is {loss} at epoch {epoch}: training stopped; {IF_NOT_FINITE}")
+
+
 def check_finite(embedding: NDArray[np.float32]) -> NDArray[np.float32]:
     """The embedding, if every number of it is finite.
 
@@ -53,7 +62,6 @@ def check_finite(embedding: NDArray[np.float32]) -> NDArray[np.float32]:
         bad = np.flatnonzero(~np.isfinite(embedding[begin : begin + ROWS_AT_ONCE]).all(axis=1))
         if len(bad):
             raise TrainingError(
-                f"the embedding of node {begin + int(bad[0])} is not finite: the encoder is of no use; "
-                "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
+                f"the embedding of node {begin + int(bad[0])} is not finite: the encoder is of no use; {IF_NOT_FINITE}"
             )
     return embedding

@@ -38,6 +38,7 @@ from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, Split
 from imgcl.training.checkpoint import Checkpoint
 from imgcl.training.content import array_problem, json_problem
+from imgcl.training.limits import IF_NOT_FINITE
 from imgcl.training.settings import RunConfig
 from imgcl.training.trainer import EpochReport, Trainer
 
@@ -168,10 +169,7 @@ class Run:
         state = trainer.checkpoint()
         bad = state.not_finite()
         if bad is not None:
-            raise TrainingError(
-                f"{bad} is no longer finite: "
-                "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
-            )
+            raise TrainingError(f"{bad} is no longer finite: {IF_NOT_FINITE}")
         state.save(self.path / "checkpoint.safetensors")
         write_checked_json(self.path / "history.json", trainer.history(), FORMAT)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,21 +13,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl._core import seeding
-from imgcl._core.errors import InputError, TrainingError
+from imgcl._core.errors import InputError
 from imgcl.balance import BalancedSelector
 from imgcl.graph import Graph
 from imgcl.methods import resolve_method
 from imgcl.training import checkpoint as files
 from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
-from imgcl.training.denormals import denormals_are_zero
-from imgcl.training.device import resolve_device
 from imgcl.training.distributed.parallel import Parallel
 from imgcl.training.distributed.workers import ALONE, Workers
 from imgcl.training.fit import check_fit
-from imgcl.training.limits import check_enough_nodes, check_enough_rows, check_finite
-from imgcl.training.memory import reuse_freed_memory
-from imgcl.training.optimiser import make_optimiser
-from imgcl.training.schedule import learning_rate_factor
+from imgcl.training.hardware import denormals_are_zero, resolve_device, reuse_freed_memory
+from imgcl.training.limits import check_enough_nodes, check_enough_rows, check_finite, check_finite_loss
+from imgcl.training.optimiser import learning_rate_factor, make_optimiser
 from imgcl.training.settings import RunConfig
 
 
@@ -146,11 +142,7 @@ class Trainer:
             self.optimiser.zero_grad(set_to_none=True)
             loss = self.method.loss(block, rows, self.views)
             value = float(self.workers.from_first(loss.detach()))
-            if not math.isfinite(value):
-                raise TrainingError(
-                    f"the loss is {value} at epoch {self.epoch}: training stopped; "
-                    "try a smaller learning rate (--set lr=…) or normalised features (--set normalise=row)"
-                )
+            check_finite_loss(value, self.epoch)
             loss.backward()
             if self.parallel is not None:
                 self.parallel.reduce_gradients()

@@ -10,7 +10,7 @@ import torch
 
 from imgcl._core.sparse import DenseFeatures, SparseFeatures, features_of
 from imgcl._core.sparse.features import Products
-from imgcl._core.sparse.rows import permute_rows
+from imgcl._core.sparse.order import permute_rows
 from imgcl.graph import Graph
 from imgcl.graph.block import Block, projection
 

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from imgcl._core.sparse.locality import WORTHWHILE, locality_order
+from imgcl._core.sparse.order import WORTHWHILE, locality_order
 
 
 def test_a_shuffled_path_is_put_in_line() -> None:

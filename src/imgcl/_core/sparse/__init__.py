@@ -2,8 +2,8 @@
 
 from imgcl._core.sparse.csr import CSR
 from imgcl._core.sparse.features import BinaryFeatures, DenseFeatures, Features, SparseFeatures, features_of
-from imgcl._core.sparse.locality import locality_order
 from imgcl._core.sparse.operator import Operator
+from imgcl._core.sparse.order import locality_order
 
 __all__ = [
     "CSR",

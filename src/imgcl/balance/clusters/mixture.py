@@ -9,8 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from imgcl._core import seeding
-from imgcl.balance.clusters.centroids import warm_start
-from imgcl.balance.clusters.kmeans import kmeans
+from imgcl.balance.clusters.kmeans import kmeans, warm_start
 from imgcl.balance.clusters.points import dense, each_block
 from imgcl.balance.clusters.task import ClusterTask, Labels
 

@@ -1,11 +1,32 @@
-"""Rows of a matrix in another order, with a backward that gathers."""
+"""Rows in another order: one in which neighbours stand near each other, and a permutation with a cheap backward."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 import torch
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
+
+WORTHWHILE = 4096  # nodes; the hidden rows of a smaller graph fit into the cache in any order
+
+
+def locality_order(adjacency: sp.csr_array) -> NDArray[np.int64] | None:
+    """Reverse Cuthill-McKee order of a symmetric adjacency; ``None`` when the graph is too small to gain from it.
+
+    Args:
+        adjacency: symmetric.
+
+    Example:
+        >>> locality_order(sp.csr_array((3, 3))) is None
+        True
+    """
+    if adjacency.shape[0] < WORTHWHILE:
+        return None
+    return reverse_cuthill_mckee(sp.csr_matrix(adjacency), symmetric_mode=True).astype(np.int64)
 
 
 def permute_rows(rows: Tensor, order: Tensor) -> Tensor:
