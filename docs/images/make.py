@@ -10,9 +10,9 @@ from PIL import Image
 
 from imgcl import load_graph, plots
 from imgcl.balance import trace_figure
+from imgcl.report import write_report
 from imgcl.report.demo import run_demo
 from imgcl.training.estimator import ImGCL
-from imgcl.report import write_report
 from imgcl_lab.contraction import figure, simulate
 
 HERE = Path(__file__).parent

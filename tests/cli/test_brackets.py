@@ -59,11 +59,6 @@ def test_pretrain_and_what_follows(imported, folder):
     assert "[/1]: " in predicted.stdout
 
 
-def test_study_names_the_files_it_wrote(tmp_path):
-    options = ("--root", tmp_path / "studies", "--out", tmp_path / "a[/b]", "--quiet")
-    assert "a[/b]" in run("study", "theory", *options).stderr
-
-
 def test_facts_and_progress_show_brackets():
     console = Console(file=io.StringIO(), width=200)
     console.print(facts_table("a[/b]", {"list": ["[x]", 1], "text": "[bold]", "number": 1234}))

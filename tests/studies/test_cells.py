@@ -3,15 +3,7 @@
 import pytest
 
 from imgcl.balance import BalanceSettings
-from imgcl.studies.cells import (
-    BaselineCell,
-    EvaluateCell,
-    GraphRef,
-    MapCell,
-    PretrainCell,
-    Protocol,
-    TheoryCell,
-)
+from imgcl.studies import BaselineCell, EvaluateCell, GraphRef, PretrainCell, Protocol, TrialCell
 from imgcl.training.estimator import make_config
 from imgcl.training.settings import ScopeSettings, TrainingSettings
 
@@ -80,14 +72,9 @@ def test_every_part_of_the_protocol_changes_the_key_of_an_evaluation():
 
 
 def test_kinds_do_not_share_keys():
-    cells = [CELL, EvaluateCell(pretrain=CELL), MapCell(pretrain=CELL), BaselineCell(graph=GRAPH, baseline="features")]
-    cells += [BaselineCell(graph=GRAPH, baseline="propagated"), TheoryCell(), TheoryCell(samples=10)]
+    cells = [CELL, EvaluateCell(pretrain=CELL), TrialCell(pretrain=CELL)]
+    cells += [BaselineCell(graph=GRAPH, baseline=baseline) for baseline in ("features", "propagated")]
     assert len({cell.key for cell in cells}) == len(cells)
-
-
-def test_a_key_stands_the_test_of_time():
-    """Keys of published journals must stay what they are; change RESULT_VERSION when results change."""
-    assert TheoryCell().key == "e6246c0d38d606d746e22591b8bbb905"
 
 
 def test_training_settings_that_are_new_must_be_looked_at():

@@ -31,7 +31,7 @@ def engine(monkeypatch):
 
 
 def run(points, root, name="tiny", **options):
-    return run_study(name, points, Store(root), command=f"imgcl study {name}", **options)
+    return run_study(name, points, Store(root), command=f"imgcl study run {name}.toml", **options)
 
 
 @pytest.fixture(scope="module")

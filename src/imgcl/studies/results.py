@@ -127,7 +127,8 @@ class Results:
     @property
     def asked_by_name(self) -> bool:
         """Whether it was run as ``imgcl study NAME``: the study of a package, not one from a file."""
-        return self._plans[-1]["command"].split()[:3] == ["imgcl", "study", self.name]
+        command: str = self._plans[-1]["command"]
+        return command.split()[:3] == ["imgcl", "study", self.name]
 
     def _keys(self) -> list[str]:
         """Keys of all cells, each once, in the order of the grid."""

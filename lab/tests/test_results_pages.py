@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from imgcl.studies import Results, Store, make_report, write_report
+from imgcl.studies.report import titled
+from imgcl_lab.paper import paper_accuracy
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 STORE = Store(RESULTS / "studies")
@@ -42,9 +44,6 @@ def test_journals_are_small_and_without_failures(name: str) -> None:
 
 
 def test_the_readmes_table_is_the_journals() -> None:
-    from imgcl.evaluation.paper import paper_accuracy
-    from imgcl.studies.report import titled
-
     found, lines = results("methods"), (RESULTS.parents[1] / "README.md").read_text(encoding="utf-8").splitlines()
     for method in found.values("method"):
         (line,) = [line for line in lines if line.startswith(f"| {titled(method)} |")]

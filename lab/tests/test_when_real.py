@@ -1,14 +1,17 @@
 """The real graphs' place on the map is what their files say."""
 
+import os
+
 import numpy as np
 import pytest
-from imgcl_lab.when.real import GRAPHS
 
 from imgcl.data import load_graph
 from imgcl.training.presets import find_preset
+from imgcl_lab.when.real import GRAPHS
 
 
 @pytest.mark.realdata
+@pytest.mark.skipif(not os.environ.get("IMGCL_DATA"), reason="needs the raw files of the real graphs")
 @pytest.mark.parametrize("name", GRAPHS)
 def test_knobs_of_a_real_graph(name: str) -> None:
     graph, preset = load_graph(name), find_preset("gbt", name, "fast").config()

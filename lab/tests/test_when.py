@@ -6,20 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from imgcl.data import load_graph
+from imgcl.evaluation.intervals import Estimate
+from imgcl.studies import Context, EvaluateCell, Graphs, Results, Store, make_report, write_report
+from imgcl.studies.engines.worker import Worker
+from imgcl.studies.running import run_study
 from imgcl_lab.when import STUDY
 from imgcl_lab.when.answers import answers
 from imgcl_lab.when.design import KNOBS, LEAST_NODES, MOST_NODES, Setting, design
 from imgcl_lab.when.effects import SettingEffect, chance_of, counts, rank_correlations, setting_effects
 from imgcl_lab.when.report import points, report
 from imgcl_lab.when.rule import AVOID, EITHER, USE, Condition, find_rule
-
-from imgcl.data import load_graph
-from imgcl.evaluation.intervals import Estimate
-from imgcl.studies import Graphs, Results, Store, make_report, running, write_report
-from imgcl.studies.cells import EvaluateCell
-from imgcl.studies.compute import compute
-from imgcl.studies.engines.worker import Worker
-from imgcl.studies.running import run_study
 
 TINY = [
     Setting(
@@ -29,21 +27,11 @@ TINY = [
 ]
 
 
-def in_line(agenda, store, settings, on_done) -> None:
-    worker = Worker(store, None)
-    while (cell := agenda.next()) is not None:
-        record = worker.work(cell)
-        agenda.finished(cell, record)
-        on_done(cell, record)
-
-
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def finished(in_line: None, tmp_path_factory: pytest.TempPathFactory) -> Results:
     root = tmp_path_factory.mktemp("when")
     spec = STUDY.spec.model_copy(update={"seeds": 2, "splits": 2})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "resolve_engine", lambda name: in_line)
-        progress = run_study("when", points(spec, Graphs({}), TINY), Store(root), command="imgcl study when")
+    progress = run_study("when", points(spec, Graphs({}), TINY), Store(root), command="imgcl study when")
     assert (progress.computed, progress.failed) == (8, 0)
     return Results("when", Store(root).journal("when"))
 
@@ -97,7 +85,7 @@ def test_both_pretrainings_of_a_seed_see_the_same_graph_and_splits() -> None:
     assert len(found) == 8
     assert len({point.cell.key for point in found}) == 8
     plain, imgcl = found[:2]
-    assert plain.cell.graph == imgcl.cell.graph
+    assert plain.cell.loads == imgcl.cell.loads
     assert plain.cell.protocol == imgcl.cell.protocol
     assert (plain.cell.pretrain.config.balance is None, imgcl.cell.pretrain.config.balance is None) == (True, False)
     assert [point.cell.pretrain.config.scope.scope for point in found[:4]] == ["train"] * 2 + ["inductive"] * 2
@@ -107,12 +95,12 @@ def test_both_pretrainings_of_a_seed_see_the_same_graph_and_splits() -> None:
 @pytest.mark.parametrize("setting", TINY)
 def test_a_trial_is_a_pretraining_and_its_evaluation(setting: Setting, tmp_path: Path) -> None:
     trial = points(STUDY.spec.model_copy(update={"seeds": 1}), Graphs({}), [setting])[1].cell
-    graph = load_graph(trial.graph.source)
+    graph = load_graph(trial.loads.source)
     store = Store(tmp_path)
     worker = Worker(store, None)
     assert worker.work(trial.pretrain)["status"] == "done"
     alone = worker.work(EvaluateCell(pretrain=trial.pretrain, protocol=trial.protocol))["result"]
-    at_once = compute(trial, lambda: graph, None, tmp_path / "nothing")
+    at_once = trial.compute(Context(lambda: graph, lambda: pytest.fail("not needed"), tmp_path / "nothing"))
     assert at_once["scores"] == alone["scores"]
     assert not (tmp_path / "nothing").exists()
 

@@ -5,31 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
+from imgcl.data import load_graph
+from imgcl.studies import GraphRef, Graphs, Results, Store, make_report
+from imgcl.studies.grid import expand
+from imgcl.studies.running import run_study
+from imgcl_lab import starved
 from imgcl_lab.main import STUDY as MAIN
 from imgcl_lab.when import answers
 
-from imgcl.data import load_graph
-from imgcl.studies import Graphs, Results, Store, make_report, running, starved
-from imgcl.studies.cells import GraphRef
-from imgcl.studies.engines.worker import Worker
-from imgcl.studies.grid import expand
-from imgcl.studies.running import run_study
-
 TINY = {"epochs": 2, "dim": 8}
-
-
-def in_line(agenda, store, settings, on_done) -> None:
-    worker = Worker(store, None)
-    while (cell := agenda.next()) is not None:
-        record = worker.work(cell)
-        assert record["status"] == "done", record
-        agenda.finished(cell, record)
-        on_done(cell, record)
-
-
-@pytest.fixture(autouse=True)
-def engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "resolve_engine", lambda name: in_line)
 
 
 def tiny_graphs(*names: str) -> Graphs:
@@ -52,7 +37,7 @@ def test_few_labels_start_from_the_pretrainings_of_the_main_table() -> None:
     assert len(few) == len(main) + 2  # the uniform selection of two seeds
 
 
-def test_few_labels_have_a_page(tmp_path: Path) -> None:
+def test_few_labels_have_a_page(in_line: None, tmp_path: Path) -> None:
     graphs, store = tiny_graphs("amazon-photo"), Store(tmp_path / "studies")
     imbalances = ("exp:100@5%", "exp:1@5/class")
     changes = {"seeds": 1, "splits": 2, "settings": TINY, "imbalances": imbalances}

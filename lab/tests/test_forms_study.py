@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from imgcl_lab import forms
-from imgcl_lab.when import answers
 
 from imgcl import InputError
 from imgcl.studies import Graphs, Results, Store
+from imgcl_lab import forms
+from imgcl_lab.when import answers
 
 STUDIES = Path(__file__).parents[2] / "docs" / "results" / "studies"
 

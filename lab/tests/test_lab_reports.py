@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
+from imgcl.studies import Graphs, Results, Store, StudySpec, run_study
+from imgcl.studies.grid import expand
+from imgcl.studies.protocol import ORDINARY
 from imgcl_lab.baselines import report as baselines_report
 from imgcl_lab.methods import report as methods_report
-
-from imgcl.imbalance import random_splits
-from imgcl.studies import Graphs, Results, Store, StudySpec, run_study
-from imgcl.studies.cells import ORDINARY, Protocol
-from imgcl.studies.compute import Embedded
-from imgcl.studies.grid import expand
-
-
-def test_ordinary_splits_stand_in_the_place_of_a_law() -> None:
-    labels = np.array([0, 1] * 50)
-    splits = Embedded(np.ones((100, 2), dtype=np.float32), labels).splits(
-        Protocol(imbalance=ORDINARY, splits=3, seed=5)
-    )
-    expected = random_splits(labels, splits=3, random_state=5)
-    assert [split.test.tolist() for split in splits] == [split.test.tolist() for split in expected]
 
 
 def finished(spec: StudySpec, digits: Graphs, folder: Path) -> Results:
