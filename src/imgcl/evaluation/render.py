@@ -43,11 +43,6 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("|" + "|".join(cell if cell == "---" else f" {cell} " for cell in line) + "|" for line in lines)
 
 
-def result_markdown(result: EvaluationResult) -> str:
-    """The table of :func:`text_table` in Markdown."""
-    return markdown_table(["classifier", *COLUMNS.values()], _rows(result))
-
-
 def align(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of a text table: first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]

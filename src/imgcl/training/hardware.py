@@ -31,7 +31,11 @@ def resolve_device(device: str) -> torch.device:
 
 @contextmanager
 def denormals_are_zero() -> Iterator[None]:
-    """In this thread, and in those it starts, denormal numbers are zero until the end of the block."""
+    """In this thread, and in those it starts, denormal numbers are zero until the end of the block.
+
+    Saturated activations and vanishing gradients make many of them, and a processor takes far longer for each:
+    InfoGraph's epochs became slower and slower as its loss came near its end.
+    """
     before = float(torch.tensor(SMALLEST) / 2) == 0
     torch.set_flush_denormal(True)  # False on processors that cannot: nothing changes there
     try:
@@ -42,7 +46,11 @@ def denormals_are_zero() -> Iterator[None]:
 
 @contextmanager
 def reuse_freed_memory() -> Iterator[None]:
-    """Freed memory, up to a gigabyte, stays in the process until the end of the block; without glibc, no effect."""
+    """Freed memory, up to a gigabyte, stays in the process until the end of the block; without glibc, no effect.
+
+    Every epoch frees and asks for the same large arrays. glibc hands them back each time, and the system fills each
+    page with zeros anew: a fifth of a DGI or GBT epoch. Arrays of up to 32 MB (glibc's limit) are kept.
+    """
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
     if libc is None or not hasattr(libc, "mallopt") or not hasattr(libc, "malloc_trim"):
         yield
