@@ -3,6 +3,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# The second package; the library's sdist comes without it.
+LAB := $(wildcard lab/pyproject.toml)
 # Programs for a release only, apart from what the product runs with.
 TOOLS := .tools
 RELEASE_TOOLS := cyclonedx-bom==7.5.0 pip-audit==2.10.1
@@ -59,7 +61,7 @@ fuzz: $(STAMP)
 dist: $(STAMP)
 	rm -rf dist
 	$(BIN)/python -m hatchling build
-	cd lab && ../$(BIN)/python -m hatchling build -d ../dist
+	cd lab && $(abspath $(BIN))/python -m hatchling build -d $(abspath dist)
 
 # The wheel in an environment of its own, with nothing but its dependencies: downloads a gigabyte.
 smoke: dist
@@ -85,9 +87,9 @@ clean:
 	rm -rf $(VENV) $(TOOLS) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(STAMP): pyproject.toml lab/pyproject.toml constraints.txt
+$(STAMP): pyproject.toml $(LAB) constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e lab
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" $(LAB:%/pyproject.toml=-e %)
 	touch $(STAMP)
 
 $(TOOLS):
