@@ -3,6 +3,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# The second package; the library's sdist comes without it.
+LAB := $(wildcard lab/pyproject.toml)
 # Programs for a release only, apart from what the product runs with.
 TOOLS := .tools
 RELEASE_TOOLS := cyclonedx-bom==7.5.0 pip-audit==2.10.1
@@ -55,16 +57,17 @@ harden: $(STAMP)
 fuzz: $(STAMP)
 	$(TEST_ENV) $(BIN)/python scripts/harden.py fuzz
 
-# What is published: wheel and sdist.
+# What is published: wheel and sdist of the library and of the lab.
 dist: $(STAMP)
 	rm -rf dist
 	$(BIN)/python -m hatchling build
+	cd lab && $(abspath $(BIN))/python -m hatchling build -d $(abspath dist)
 
 # The wheel in an environment of its own, with nothing but its dependencies: downloads a gigabyte.
 smoke: dist
 	rm -rf build/smoke
 	$(PYTHON) -m venv build/smoke
-	build/smoke/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	build/smoke/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/imgcl-[0-9]*.whl
 	$(PYTHON) scripts/smoke.py --python build/smoke/bin/python
 
 # What that environment consists of, as CycloneDX JSON beside the wheel.
@@ -84,9 +87,9 @@ clean:
 	rm -rf $(VENV) $(TOOLS) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml $(LAB) constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" $(LAB:%/pyproject.toml=-e %)
 	touch $(STAMP)
 
 $(TOOLS):

@@ -13,10 +13,10 @@ from collections.abc import Callable
 import torch
 
 from common import arguments, interleaved, show
+from imgcl._core.sparse.columns import Columns, DenseColumns, binary_columns
+from imgcl._core.sparse.masked import MaskedProducts
 from imgcl.data import load_graph
-from imgcl.sparse.columns import Columns, DenseColumns, binary_columns
-from imgcl.sparse.masked import MaskedProducts
-from imgcl.train.memory import reuse_freed_memory
+from imgcl.training.hardware import reuse_freed_memory
 from methods import GRAPH
 
 WIDTH, MASKED = 256, 0.1

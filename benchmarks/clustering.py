@@ -19,7 +19,7 @@ from k_means_constrained import KMeansConstrained
 from common import arguments, interleaved, peak_mb, show
 from imgcl.balance import CLUSTERERS, BalanceSettings, kmeans
 from imgcl.balance.clusters import ClusterTask
-from imgcl.balance.clusters.start import plus_plus
+from imgcl.balance.clusters.kmeans import plus_plus
 
 DIMENSIONS, CLUSTERS, ITERATIONS = 256, 10, 10
 SHARES = np.array([5158, 2158, 2156, 1414, 818, 515, 487, 446, 308, 292]) / 13752  # classes of Amazon-Computers
@@ -80,8 +80,8 @@ def run_ours(rows: int) -> None:
 def pretraining(epochs: int = 500) -> dict[str, Any]:
     """Seconds spent in clustering during one GBT pre-training of Amazon-Computers with ImGCL."""
     from imgcl.data import load_graph
-    from imgcl.estimator import make_config
-    from imgcl.train import Trainer
+    from imgcl.training import Trainer
+    from imgcl.training.estimator import make_config
 
     spent: list[float] = []
     original = CLUSTERERS["constrained"]

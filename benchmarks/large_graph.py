@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from imgcl.sampling.permutation import permuted
-from imgcl.store import PairFile, StoreWriter, build_csr
+from imgcl.data.store import PairFile, StoreWriter, build_csr
+from imgcl.training.sampling.permutation import permuted
 
 CLASSES, FEATURES, HOMOPHILY, SIGNAL = 47, 100, 0.8, 0.5
 REPEATED = 1.005  # pairs drawn for every edge wanted, for some are drawn twice

@@ -14,13 +14,13 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from common import arguments, interleaved, peak_mb, show
-from imgcl.block import Block
 from imgcl.data import load_graph
-from imgcl.distributed.workers import ALONE
+from imgcl.graph.block import Block
 from imgcl.methods.gbt import GBTSettings
-from imgcl.train.batches import WholeGraph
-from imgcl.train.memory import reuse_freed_memory
-from imgcl.train.settings import TrainingSettings
+from imgcl.training.batches import WholeGraph
+from imgcl.training.distributed.workers import ALONE
+from imgcl.training.hardware import reuse_freed_memory
+from imgcl.training.settings import TrainingSettings
 from methods import GRAPH, ours, run_ours
 
 PARTS = {

@@ -17,14 +17,14 @@ import torch
 from common import arguments, interleaved, peak_mb, show
 from imgcl.balance import BalanceSettings
 from imgcl.data import load_graph
-from imgcl.distributed.workers import ALONE
 from imgcl.methods import METHODS
-from imgcl.presets import find_preset
-from imgcl.train import Trainer
-from imgcl.train.batches import WholeGraph
-from imgcl.train.memory import reuse_freed_memory
-from imgcl.train.optimiser import make_optimiser
-from imgcl.train.settings import TrainingSettings
+from imgcl.training import Trainer
+from imgcl.training.batches import WholeGraph
+from imgcl.training.distributed.workers import ALONE
+from imgcl.training.hardware import reuse_freed_memory
+from imgcl.training.optimiser import make_optimiser
+from imgcl.training.presets import find_preset
+from imgcl.training.settings import TrainingSettings
 from sides import in_turn
 from stock_methods import REFERENCES, Epoch
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from common import arguments
+from imgcl._core.files import write_json, write_text
 from imgcl.data import load_graph
-from imgcl.estimator import make_config
-from imgcl.evaluate import evaluate
-from imgcl.files import write_json, write_text
+from imgcl.evaluation import evaluate
 from imgcl.graph import Graph
 from imgcl.methods import METHODS
-from imgcl.train import Trainer
+from imgcl.training import Trainer
+from imgcl.training.estimator import make_config
 
 GRAPHS = ("amazon-photo", "amazon-computers")
 BATCH, BAR = 512, 1.5  # anchors of a step; points of accuracy that mini-batches may cost

@@ -16,14 +16,14 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from common import arguments, peak_mb, show
+from imgcl._core.errors import DataNotFoundError
 from imgcl.baselines import propagated_features
 from imgcl.data import load_graph
-from imgcl.errors import DataNotFoundError
-from imgcl.evaluate.classifiers import balanced, uniform
-from imgcl.evaluate.labels import normalise_rows
-from imgcl.evaluate.probes import PENALTIES, batched
-from imgcl.evaluate.regression import GROUP
-from imgcl.evaluate.tasks import Bench, Task
+from imgcl.evaluation.classifiers import balanced, uniform
+from imgcl.evaluation.labels import normalise_rows
+from imgcl.evaluation.probes import PENALTIES, batched
+from imgcl.evaluation.regression import GROUP
+from imgcl.evaluation.tasks import Bench, Task
 from imgcl.imbalance import make_splits
 
 CLASS_SIZES = (5158, 2156, 2142, 1414, 818, 542, 487, 436, 308, 291)

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from imgcl.files import write_text
+from imgcl._core.files import write_text
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "docs" / "performance.md"

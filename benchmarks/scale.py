@@ -23,7 +23,7 @@ import torch
 
 import scale_stages as stages
 from common import arguments
-from imgcl.files import write_json, write_text
+from imgcl._core.files import write_json, write_text
 from isolated import alone
 
 NODES, EDGES, IMPORTED = 2_400_000, 62_000_000, 10_000_000

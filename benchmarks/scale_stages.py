@@ -10,10 +10,10 @@ import numpy as np
 
 from imgcl.balance import kmeans
 from imgcl.balance.centrality import pagerank
-from imgcl.ingest import ImportSettings, import_tables
-from imgcl.store import open_store
-from imgcl.train import RunConfig, Trainer, TrainingSettings
-from imgcl.train.memory import reuse_freed_memory
+from imgcl.data.importing import ImportSettings, import_tables
+from imgcl.data.store import open_store
+from imgcl.training import RunConfig, Trainer, TrainingSettings
+from imgcl.training.hardware import reuse_freed_memory
 from large_graph import CLASSES, write_large_graph
 
 WARM_UP, STEPS, BATCH = 10, 100, 1024

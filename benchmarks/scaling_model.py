@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from common import arguments
-from imgcl.files import write_text
+from imgcl._core.files import write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
 FEATURES, WIDTH, CLUSTERS, DEGREE = 100, 128, 47, 51.7  # of the benchmark's graph and encoder

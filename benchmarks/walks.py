@@ -14,9 +14,9 @@ from gensim.models import Word2Vec
 from numpy.typing import NDArray
 
 from common import arguments, interleaved, peak_mb, show
+from imgcl._core.errors import DataNotFoundError
 from imgcl.baselines import random_walks, skip_gram
 from imgcl.data import load_graph, synthetic_graph
-from imgcl.errors import DataNotFoundError
 from imgcl.graph import Graph
 
 DIM, WINDOW, NEGATIVES = 128, 5, 5

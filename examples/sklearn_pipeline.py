@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 import imgcl
-from imgcl.evaluate import class_groups
+from imgcl.evaluation import class_groups
 from imgcl.imbalance import make_splits
 
 

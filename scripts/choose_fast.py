@@ -20,11 +20,11 @@ import numpy as np
 import torch
 
 from imgcl.data import load_graph
-from imgcl.estimator import make_config
-from imgcl.evaluate import evaluate
+from imgcl.evaluation import evaluate
 from imgcl.imbalance import make_splits
 from imgcl.imbalance.splits import Split
-from imgcl.train import Trainer
+from imgcl.training import Trainer
+from imgcl.training.estimator import make_config
 
 CLASSIFIERS = ("plain", "reweight")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from imgcl.files import write_text
+from imgcl._core.files import write_text
 from imgcl.studies.report import titled
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src", "scripts", "examples")
+FOLDERS = ("src", "lab/src", "scripts", "examples")
 MODULES = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml"}
 BUILT_IN = {"eval", "exec", "compile"}
 METHODS = {"read_pickle", "to_pickle", "Unpickler", "unsafe_load"}

@@ -6,15 +6,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import numpy as np
 from PIL import Image
 
 from imgcl import load_graph, plots
 from imgcl.balance import trace_figure
-from imgcl.demo import run_demo
-from imgcl.estimator import ImGCL
 from imgcl.report import write_report
-from imgcl.theory import contraction, simulate
+from imgcl.report.demo import run_demo
+from imgcl.training.estimator import ImGCL
+from imgcl_lab.contraction import figure, simulate
 
 HERE = Path(__file__).parent
 
@@ -23,10 +22,7 @@ def figures() -> None:
     """Write the SVG files beside this one."""
     model = ImGCL(n_clusters=10, epochs=100).fit(load_graph("digits"))
     plots.save(trace_figure(model.history_["labellings"]), HERE / "trace.svg")
-    rows = simulate()
-    grid = np.linspace(0, 2.2, 100)
-    measured = ([row[key] for row in rows] for key in ("x", "measured", "standard_error"))
-    plots.save(plots.contraction((grid, [contraction(x) for x in grid]), *measured), HERE / "contraction.svg")
+    plots.save(figure(simulate()), HERE / "contraction.svg")
 
 
 def report_picture(report: Path) -> None:

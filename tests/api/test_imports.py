@@ -76,10 +76,17 @@ def test_help_loads_nothing_heavy(arguments):
     assert json.loads(python(HELP.format(arguments=arguments) + LOADED)) == []
 
 
-def test_idle_threads_of_torch_and_numba_spin_for_a_moment_only_unless_the_user_says_otherwise():
+def test_importing_the_library_changes_no_environment_variable():
+    assert python("import os; before = dict(os.environ); import imgcl; print(dict(os.environ) == before)") == "True"
+
+
+def test_on_the_command_line_idle_threads_spin_briefly_unless_the_user_says_otherwise():
     names = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"
     forget = f"import os; [os.environ.pop(name, None) for name in {names}]; "
-    show = f"import imgcl; print([os.environ.get(name) for name in {names}])"
+    show = (
+        "from imgcl.cli import let_idle_threads_sleep as f; f(); "
+        + f"print([os.environ.get(name) for name in {names}])"
+    )
     assert python(forget + show) == "['PASSIVE', '3000']"
     assert python(f"{forget}os.environ['OMP_WAIT_POLICY'] = 'ACTIVE'; {show}") == "['ACTIVE', None]"
     assert python(f"{forget}os.environ['GOMP_SPINCOUNT'] = '7'; {show}") == "['PASSIVE', '7']"

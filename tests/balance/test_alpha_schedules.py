@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from imgcl._core.errors import InputError
 from imgcl.balance.schedules import SCHEDULES, schedule
-from imgcl.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters.assignment import assign
-from imgcl.errors import InputError
 
 
 def optimum(cost: np.ndarray, least: int, most: int) -> float:

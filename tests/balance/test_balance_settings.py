@@ -5,8 +5,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from imgcl._core.errors import InputError
 from imgcl.balance import SELECTIONS, BalanceSettings
-from imgcl.errors import InputError
 
 
 def test_defaults_are_those_of_the_paper() -> None:

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters import assign, kmeans
+from imgcl.balance.clusters.kmeans import mini_batch_centroids, plus_plus
 from imgcl.balance.clusters.lloyd import ClusterSums, centroid_costs
-from imgcl.balance.clusters.minibatch import mini_batch_centroids
 from imgcl.balance.clusters.points import as_points
-from imgcl.balance.clusters.start import plus_plus
-from imgcl.errors import InputError
 
 
 def blobs(sizes: list[int], dimensions: int = 8, distance: float = 6.0, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from imgcl._core.errors import InputError
 from imgcl.balance import node_probabilities, power, progressively_balanced
-from imgcl.errors import InputError
 
 alphas = st.floats(0, 1)
 sizes = st.lists(st.integers(1, 1000), min_size=1, max_size=12)

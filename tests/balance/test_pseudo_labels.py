@@ -12,11 +12,10 @@ import scipy.sparse as sp
 from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters import CLUSTERERS, ClusterTask, choose_n_clusters, match
-from imgcl.balance.clusters.communities import communities, merge
-from imgcl.balance.clusters.modularity import modularity
+from imgcl.balance.clusters.communities import communities, merge, modularity
 from imgcl.data import load_graph, synthetic_graph
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 

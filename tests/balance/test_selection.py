@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from imgcl._core.errors import InputError
 from imgcl.balance import BalanceSettings, draw, inclusion_probabilities
 from imgcl.balance.selection import SELECTIONS, poisson, replacement, systematic
-from imgcl.errors import InputError
 
 
 @st.composite

@@ -8,10 +8,10 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from imgcl._core.errors import InputError
 from imgcl.balance import CLUSTERERS, BalancedSelector, BalanceSettings
 from imgcl.balance.clusters import ClusterTask
 from imgcl.data import synthetic_graph
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 EPOCHS = 40

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from imgcl._core.errors import InputError
 from imgcl.balance import BalancedSelector, Labelling, trace_figure, trace_rows
 from imgcl.balance.history import record
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 

@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
 
+from imgcl._core.errors import InputError
 from imgcl.baselines import (
     deepwalk,
     deepwalk_features,
@@ -11,7 +12,6 @@ from imgcl.baselines import (
     propagated_features,
     raw_features,
 )
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 

@@ -4,7 +4,7 @@ import torch
 
 import imgcl.baselines.supervised_gcn as module
 from imgcl.baselines import gcn, label_propagation
-from imgcl.evaluate.labels import Labels, encode_labels
+from imgcl.evaluation.labels import Labels, encode_labels
 from imgcl.graph import Graph
 from imgcl.imbalance import Split, make_splits
 

@@ -6,9 +6,9 @@ import torch
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from imgcl._core.errors import InputError
 from imgcl.baselines import random_walks
 from imgcl.baselines.walks import END
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 # a triangle 0-1-2, a path 2-3-4, a leaf 5 at 1 and an isolated node 6

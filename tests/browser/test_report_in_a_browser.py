@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from imgcl.data import load_graph
-from imgcl.estimator import make_config
-from imgcl.pretrain import pretrain
 from imgcl.report import Nodes, ReportRun, build_content, read_nodes, read_runs, write_report
+from imgcl.training.estimator import make_config
+from imgcl.training.pretrain import pretrain
 from report_samples import HOSTILE, make_content, make_nodes, make_runs
 
 pytestmark = pytest.mark.browser

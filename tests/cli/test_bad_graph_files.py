@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from typer.testing import CliRunner
 
+from imgcl._core.errors import GraphError
 from imgcl.cli import app
-from imgcl.errors import GraphError
 
 
 def write(path, **changes):

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from imgcl.cli import app
 from imgcl.cli.console import facts_table, training_progress
-from imgcl.train import EpochReport
+from imgcl.training import EpochReport
 
 OPTIONS = ("--epochs", 3, "--set", "dim=4")
 
@@ -57,11 +57,6 @@ def test_pretrain_and_what_follows(imported, folder):
     predicted = run("predict", folder, "--labels", "labels.csv", "--out", "p[/b].csv")
     assert "p[/b].csv" in predicted.stderr
     assert "[/1]: " in predicted.stdout
-
-
-def test_study_names_the_files_it_wrote(tmp_path):
-    options = ("--root", tmp_path / "studies", "--out", tmp_path / "a[/b]", "--quiet")
-    assert "a[/b]" in run("study", "theory", *options).stderr
 
 
 def test_facts_and_progress_show_brackets():

@@ -89,7 +89,7 @@ def test_info_datasets_presets_and_version():
         "predict",
         "baseline",
         "report",
-        "theory",
+        "study",
     ],
 )
 def test_every_command_explains_itself_with_an_example(command):

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from imgcl._core.errors import InputError
 from imgcl.cli import app
 from imgcl.cli.import_ import import_graph
-from imgcl.errors import InputError
-from imgcl.store import open_store
+from imgcl.data.store import open_store
 
 
 @pytest.fixture

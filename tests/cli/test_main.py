@@ -6,7 +6,7 @@ import os
 import pytest
 
 from imgcl import cli
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 
 @pytest.mark.parametrize(

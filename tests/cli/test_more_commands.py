@@ -1,15 +1,15 @@
-"""``trace``, ``theory`` and ``predict`` through the real application, in this process."""
+"""``trace`` and ``predict`` through the real application, in this process."""
 
 import csv
 
 import pytest
 from typer.testing import CliRunner
 
+from imgcl._core.errors import ImgclError
 from imgcl.cli import app
-from imgcl.errors import ImgclError
-from imgcl.estimator import make_config
-from imgcl.pretrain import pretrain
-from imgcl.train import Run
+from imgcl.training import Run
+from imgcl.training.estimator import make_config
+from imgcl.training.pretrain import pretrain
 
 SMALL = {"epochs": 8, "dim": 8}
 
@@ -41,16 +41,9 @@ def test_trace_of_a_plain_run_says_why_there_is_nothing(runs):
         invoke("trace", runs / "plain")
 
 
-def test_theory_prints_closed_form_beside_the_measurement(tmp_path):
-    shown = invoke("theory", "--samples", 2000, "--repeats", 3, "--plot", tmp_path / "t.png")
-    assert "0.637" in shown
-    assert "0.361" in shown
-    assert (tmp_path / "t.png").stat().st_size > 1000
-
-
 def test_a_picture_of_an_unknown_format_is_refused_first(runs):
     with pytest.raises(ImgclError, match=r"must end in \.png"):
-        invoke("theory", "--plot", "t.gif")
+        invoke("trace", runs / "imgcl", "--plot", "t.gif")
 
 
 def test_predict_writes_a_class_for_every_node(runs, small_graph, tmp_path):

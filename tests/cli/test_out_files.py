@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from imgcl._core.errors import InputError
 from imgcl.cli import app
 from imgcl.cli.embed import FORMATS, write_embedding
-from imgcl.errors import InputError
 
 RUN = SimpleNamespace(embedding=np.array([[-1.5, 2.0], [0.25, -1.0]], np.float32), node_names=["=HYPERLINK(0)", "b"])
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from imgcl._core.errors import InputError
 from imgcl.cli import app
 from imgcl.cli.tune import _command
-from imgcl.errors import InputError
-from imgcl.studies.tuning import effective_rank
+from imgcl.training.tuning import effective_rank
 
 pytest.importorskip("optuna")
 

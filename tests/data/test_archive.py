@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from imgcl._core.errors import DataNotFoundError, GraphError
 from imgcl.data.archive import Archive
-from imgcl.errors import DataNotFoundError, GraphError
 
 
 class Trap:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from imgcl._core.errors import GraphError
 from imgcl.data.benchmark_npz import read_benchmark_npz
-from imgcl.errors import GraphError
-from imgcl.graph_checks import Cleaning
+from imgcl.graph.checks import Cleaning
 
 
 def csr_parts(prefix: str, matrix: sp.csr_array) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from imgcl._core.errors import InputError
 from imgcl.data import digits_graph, load_graph
 from imgcl.data.digits import _nearest
-from imgcl.errors import InputError
-from imgcl.graph_checks import Cleaning
+from imgcl.graph.checks import Cleaning
 
 
 def test_digits_is_the_graph_it_was() -> None:

@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from imgcl._core.errors import DataNotFoundError
 from imgcl.data import download, load_graph, public
 from imgcl.data.download import fetch
 from imgcl.data.places import find_cache_dir, find_data_dir
 from imgcl.data.public import PUBLIC
-from imgcl.errors import DataNotFoundError
 
 DATA = os.environ.get("IMGCL_DATA")
 

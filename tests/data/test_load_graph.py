@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import torch
 
+from imgcl._core.errors import DataNotFoundError, GraphError, InputError
 from imgcl.data import about, dataset_table, load_graph
-from imgcl.errors import DataNotFoundError, GraphError, InputError
 from imgcl.graph import Graph
 
 with warnings.catch_warnings():

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from imgcl._core.errors import InputError
 from imgcl.data import load_graph, synthetic_graph
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 
@@ -128,7 +128,7 @@ def test_bad_parameters(options: dict[str, Any], message: str) -> None:
     ],
 )
 def test_what_does_not_fit_into_memory_is_refused(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("imgcl.capacity.machine_memory", lambda: 10**12)
+    monkeypatch.setattr("imgcl._core.capacity.machine_memory", lambda: 10**12)
     with pytest.raises(InputError, match=r"^a synthetic graph of .* needs at least .* GB of memory, there are 1,000: "):
         synthetic_graph(**options)
 

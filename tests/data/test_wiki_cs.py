@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from imgcl._core.errors import DataNotFoundError, GraphError
 from imgcl.data import load_graph
 from imgcl.data.wiki_cs import read_wiki_cs
-from imgcl.errors import DataNotFoundError, GraphError
 
 SMALL = {
     "features": [[0.5, -1.0], [1.0, 0.0], [0.0, 2.0]],

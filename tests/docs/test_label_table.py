@@ -20,10 +20,10 @@ import torch
 from torch_geometric.data import Data
 
 import imgcl
-from imgcl.errors import InputError
-from imgcl.evaluate import align_labels, read_labels
-from imgcl.evaluate.labels import encode_labels
-from imgcl.ingest import ImportSettings, import_tables
+from imgcl._core.errors import InputError
+from imgcl.data.importing import ImportSettings, import_tables
+from imgcl.evaluation import align_labels, read_labels
+from imgcl.evaluation.labels import encode_labels
 
 PAGE = Path(__file__).parents[2] / "docs" / "own_graph.md"
 BEGIN, END = "<!-- unlabelled: begin -->", "<!-- unlabelled: end -->"

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from imgcl._core.sparse import CSR, Operator
+from imgcl._core.sparse import threads as threads_module
 from imgcl.encoders.attention import attend, attend_torch
-from imgcl.sparse import CSR, Operator
-from imgcl.sparse import threads as threads_module
 
 N, HEADS, WIDTH = 9, 2, 3
 

@@ -9,12 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imgcl.block import Block
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import DenseFeatures
 from imgcl.encoders import ENCODERS, GCN, GIN, Encoder, make_encoder
 from imgcl.encoders.layered import multiply
-from imgcl.errors import InputError
 from imgcl.graph import Graph
-from imgcl.sparse import DenseFeatures
+from imgcl.graph.block import Block
 from imgcl.views import Compose, EdgeRemoving, FeatureMasking, FeatureShuffling, NodeDropping, PPRDiffusion
 
 each_encoder = pytest.mark.parametrize("name", ENCODERS)

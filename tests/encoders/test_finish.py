@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from imgcl._core.fused.norm_activation import norm_activation
+from imgcl._core.sparse import threads as threads_module
 from imgcl.encoders.base import Activation
 from imgcl.encoders.finish import Finish
-from imgcl.fused.norm_activation import norm_activation
-from imgcl.sparse import threads as threads_module
 
 
 def twins(activation: Activation, norm_first: bool, width: int = 5) -> tuple[Finish, nn.Sequential]:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 
-from imgcl.block import Block
+from imgcl._core.sparse import CSR
 from imgcl.encoders import GAT, GCN, GIN, GraphSAGE
 from imgcl.graph import Graph
-from imgcl.sparse import CSR
+from imgcl.graph.block import Block
 
 N, F, H = 30, 6, 8
 

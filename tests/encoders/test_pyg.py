@@ -8,11 +8,11 @@ import torch
 from torch import nn
 from torch_geometric import nn as gnn
 
-from imgcl.block import Block
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import CSR
 from imgcl.encoders import GCN, PyGEncoder
-from imgcl.errors import InputError
 from imgcl.graph import Graph
-from imgcl.sparse import CSR
+from imgcl.graph.block import Block
 
 
 @pytest.fixture

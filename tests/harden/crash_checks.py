@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from imgcl.errors import ImgclError
-from imgcl.store import verify_store
+from imgcl._core.errors import ImgclError
+from imgcl.data.store import verify_store
 from imgcl.studies.journal import JOURNAL, Journal
-from imgcl.train import Run
+from imgcl.training import Run
 
 LEFTOVER = re.compile(r"\..*\.(tmp|scratch)(\..*)?")
 MADE_ANEW = re.compile(r"^.*(compute time|commit).*$", flags=re.MULTILINE)  # how long it took, in a study's pages

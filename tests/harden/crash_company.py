@@ -12,7 +12,7 @@ from pathlib import Path
 from harden.crash_children import Child, refusal, run
 from harden.crash_kills import Prepared, folder, prepared
 from harden.suites import Outcome, suite
-from imgcl.train.run import LOCK
+from imgcl.training.run import LOCK
 
 
 @suite("crash", "two processes at once", full=24, part=4)

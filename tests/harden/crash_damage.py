@@ -17,9 +17,9 @@ from harden import crash_samples as samples
 from harden.crash_children import run
 from harden.crash_kills import folder, undisturbed
 from harden.suites import Outcome, suite
-from imgcl.errors import RunError
+from imgcl._core.errors import RunError
 from imgcl.studies.journal import Journal
-from imgcl.train import Run
+from imgcl.training import Run
 
 FILES = (
     "config.json",

@@ -14,7 +14,7 @@ from harden.crash_checks import leftovers, progress, run_is_sound
 from harden.crash_children import Child, refusal, run
 from harden.crash_kills import folder, prepared
 from harden.suites import Outcome, suite
-from imgcl.train import Run
+from imgcl.training import Run
 
 EXPLODING = ("pretrain", "digits", "--epochs", "60", "--set", "dim=16", "--quiet")
 EXPLOSIONS = (  # learning rates that break the weights at different epochs

@@ -18,11 +18,11 @@ import numpy as np
 
 from harden.degenerate_graphs import GRAPHS, ordinary
 from harden.suites import Outcome, suite
-from imgcl.errors import ImgclError
-from imgcl.estimator import make_config
-from imgcl.evaluate import evaluate
-from imgcl.pretrain import pretrain
-from imgcl.train import Trainer
+from imgcl._core.errors import ImgclError
+from imgcl.evaluation import evaluate
+from imgcl.training import Trainer
+from imgcl.training.estimator import make_config
+from imgcl.training.pretrain import pretrain
 
 METHODS = ("gbt", "grace", "bgrl", "dgi", "mvgrl", "infograph")
 BALANCES = {"plain": None, "ImGCL": "imgcl"}

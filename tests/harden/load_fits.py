@@ -55,8 +55,8 @@ def fit(i: int, graph: Any) -> str | None:
     import numpy as np
 
     import imgcl
-    from imgcl.estimator import make_config
-    from imgcl.pretrain import pretrain
+    from imgcl.training.estimator import make_config
+    from imgcl.training.pretrain import pretrain
 
     method, balance, batch_size = KINDS[i % ROUND]
     settings = {**METHODS[method], "batch_size": batch_size}

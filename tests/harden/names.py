@@ -15,11 +15,11 @@ import pandas as pd
 
 from harden.names_cases import MISSING, MISSING_IN_FILES, Case, draw
 from harden.suites import Outcome, suite
-from imgcl.errors import InputError
-from imgcl.evaluate import align_labels, evaluate, predict, read_labels
+from imgcl._core.errors import InputError
+from imgcl.data.importing import ImportSettings, import_tables
+from imgcl.data.store import open_store
+from imgcl.evaluation import align_labels, evaluate, predict, read_labels
 from imgcl.graph import Graph
-from imgcl.ingest import ImportSettings, import_tables
-from imgcl.store import open_store
 
 
 @suite("results", "names: graph, import, labels, evaluation, prediction as plain Python has them", full=1000, part=30)

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.stats import t as student
 
 from harden.suites import Outcome, suite
-from imgcl.errors import InputError
-from imgcl.evaluate import EvaluationResult, combine, compare, evaluate
+from imgcl._core.errors import InputError
+from imgcl.evaluation import EvaluationResult, combine, compare, evaluate
 from imgcl.imbalance import Split, make_splits
 
 Options = dict[str, Any]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harden.fuzzing.bench import Bench, Reader
 from harden.fuzzing.mutate import MUTATORS
 from harden.fuzzing.readers import READERS
-from imgcl.errors import ImgclError
+from imgcl._core.errors import ImgclError
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import imgcl
 from harden.load_fits import METHODS as SMALL
 from harden.suites import Outcome, suite
 from imgcl.data import synthetic_graph
-from imgcl.evaluate import evaluate
+from imgcl.evaluation import evaluate
 from imgcl.methods import METHODS
 
 AT_ONCE = 4

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.imbalance import Imbalance, parse_imbalance
 
 BY_HAND = {

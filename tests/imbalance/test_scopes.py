@@ -7,8 +7,8 @@ import logging
 import numpy as np
 import pytest
 
+from imgcl._core.errors import GraphError, InputError
 from imgcl.data import load_graph, synthetic_graph
-from imgcl.errors import GraphError, InputError
 from imgcl.graph import Graph
 from imgcl.imbalance import Cap, Split, apply_scope, make_splits, random_splits
 

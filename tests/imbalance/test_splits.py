@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from imgcl._core.errors import GraphError, InputError
 from imgcl.data import load_graph
-from imgcl.errors import GraphError, InputError
 from imgcl.imbalance import Cap, Split, default_test_per_class, make_splits, random_splits
 
 COMPUTERS = [5158, 2156, 2142, 1414, 818, 542, 487, 436, 308, 291]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.losses import info_nce
 
 

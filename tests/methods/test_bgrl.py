@@ -4,8 +4,8 @@ import math
 import pytest
 import torch
 
-from imgcl.block import Block
 from imgcl.data import load_graph
+from imgcl.graph.block import Block
 from imgcl.methods import BGRL
 from imgcl.methods.bgrl import BGRLSettings
 

@@ -13,14 +13,14 @@ import torch
 from torch import Tensor
 
 from imgcl.balance import BalanceSettings
-from imgcl.block import Block
 from imgcl.data import load_graph
 from imgcl.encoders import Encoder
 from imgcl.graph import Graph
+from imgcl.graph.block import Block
 from imgcl.methods import METHODS
-from imgcl.presets import find_preset
-from imgcl.train import RunConfig, Trainer, TrainingSettings
-from imgcl.train.checkpoint import Checkpoint
+from imgcl.training import RunConfig, Trainer, TrainingSettings
+from imgcl.training.checkpoint import Checkpoint
+from imgcl.training.presets import find_preset
 
 METHOD_SETTINGS: dict[str, dict[str, Any]] = {
     "gbt": {"dim": 16},

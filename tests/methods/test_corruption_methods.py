@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from imgcl.block import Block
 from imgcl.data import load_graph
 from imgcl.graph import Graph
+from imgcl.graph.block import Block
 from imgcl.methods import DGI, MVGRL, InfoGraph
 from imgcl.methods.dgi import DGISettings
 from imgcl.methods.infograph import InfoGraphSettings

@@ -1,14 +1,14 @@
 import pytest
 import torch
 
-from imgcl.block import Block
+from imgcl._core.errors import InputError
 from imgcl.data import load_graph
-from imgcl.errors import InputError
+from imgcl.graph.block import Block
 from imgcl.losses import info_nce
 from imgcl.methods import GRACE, METHODS, resolve_method
 from imgcl.methods.grace import GRACESettings
 from imgcl.methods.two_views import make_view
-from imgcl.train.settings import RunConfig
+from imgcl.training.settings import RunConfig
 from imgcl.views import AdaptiveEdgeRemoving, AdaptiveFeatureMasking, EdgeRemoving, FeatureMasking
 
 

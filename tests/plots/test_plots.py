@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from imgcl import plots
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.plots.style import GROUP_COLOURS
 
 
@@ -28,26 +28,7 @@ FIGURES = {
     "embedding_map": lambda: plots.embedding_map(
         {"a": np.eye(2)[[0, 1, 0, 1]], "b": np.ones((4, 2))}, [0, 1, -1, 1], class_names=["x", "y"]
     ),
-    "sensitivity": lambda: plots.sensitivity(
-        [2, 4, 8],
-        {"tail": [0.4, 0.5, 0.5]},
-        {"tail": [[0.3, 0.5], [0.4, 0.6], [0.4, 0.6]]},
-        xlabel="labellings",
-        reference={"plain": 0.3},
-    ),
     "effects": lambda: plots.effects({"pre-training": {"tail": gain(0.01, -0.02, 0.04)}}),
-    "effect_map": lambda: plots.effect_map(
-        [5, 50, 500],
-        [0.1, 0.5, 0.9],
-        {"tail": [0.1, -0.1, 0.0], "accuracy": [0.0, 0.0, 0.0]},
-        {"tail": ["helps", "hurts", "nothing"], "accuracy": ["nothing"] * 3},
-        labels=("nodes", "homophily"),
-        logarithmic=(True, False),
-    ),
-    "knob_effects": lambda: plots.knob_effects(
-        {"nodes": [5, 50, 500], "layers": [1, 2, 2]}, {"tail": [0.1, -0.1, 0.0]}, logarithmic=["nodes"]
-    ),
-    "contraction": lambda: plots.contraction(([0, 1], [0.6, 0.4]), [0.5], [0.5], [0.01]),
 }
 
 
@@ -110,9 +91,7 @@ def test_an_effect_without_a_value_leaves_its_place_empty() -> None:
         (lambda: plots.class_distribution([3, 2], accuracy={"GBT": [1]}), r"accuracy\['GBT'\] has shape"),
         (lambda: plots.per_class({"a": [1]}, {"b": [1]}), "the same runs"),
         (lambda: plots.embedding_map({}, [0]), "at least one panel"),
-        (lambda: plots.sensitivity([1], {}, xlabel="K"), "at least one line"),
         (lambda: plots.effects({}), "no effect"),
-        (lambda: plots.contraction(([0, 1], [0]), [0], [0], [0]), "as many of each"),
         (lambda: plots.embedding_map({"a": np.zeros((2, 2))}, [0, 0.5]), "would not be drawn"),
         (lambda: plots.embedding_map({"a": np.zeros((2, 2))}, [0, -2]), "would not be drawn"),
         (lambda: plots.effects({"a": {"tail": {"mean": 1.0, "ci95": None}}, "b": {}}), "effect 'b' has the metrics"),
@@ -122,22 +101,3 @@ def test_an_effect_without_a_value_leaves_its_place_empty() -> None:
 def test_a_mistake_is_named(draw: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         draw()  # type: ignore[operator]
-
-
-def test_a_map_shows_effect_by_colour_and_verdict_by_shape() -> None:
-    figure = FIGURES["effect_map"]()
-    tail = figure.axes[0]
-    assert tail.get_xscale() == "log"
-    assert [text.get_text() for text in tail.get_legend().get_texts()] == ["helps (1)", "hurts (1)", "nothing (1)"]
-    assert [dots.get_array().tolist() for dots in tail.collections] == [[10.0], [-10.0], [0.0]]
-    with pytest.raises(InputError, match="at least one metric"):
-        plots.effect_map([], [], {}, {}, labels=("a", "b"))
-
-
-def test_knobs_with_few_values_have_a_mark_for_each() -> None:
-    layers = FIGURES["knob_effects"]().axes[1]
-    assert layers.get_xlabel() == "layers"
-    (line,) = [line for line in layers.lines if len(line.get_xdata()) == 2 and line.get_marker() == "o"]
-    assert line.get_ydata() == pytest.approx([10.0, -5.0])
-    with pytest.raises(InputError, match="at least one knob"):
-        plots.knob_effects({}, {})

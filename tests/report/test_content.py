@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from imgcl.errors import InputError
-from imgcl.evaluate import attribution, combine, evaluate
+from imgcl._core.errors import InputError
+from imgcl.evaluation import attribution, combine, evaluate
 from imgcl.imbalance import Split
 from imgcl.report import build_content
 from report_samples import make_content, make_nodes, make_runs

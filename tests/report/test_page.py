@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.report import render_page, write_report
 from imgcl.report.encoding import script_json
 from report_samples import HOSTILE, make_content, make_nodes

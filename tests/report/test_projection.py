@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.report import PROJECTIONS, project
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from imgcl._core.errors import InputError, RunError
 from imgcl.cli import app
 from imgcl.data import load_graph, synthetic_graph
-from imgcl.errors import InputError, RunError
-from imgcl.estimator import make_config
 from imgcl.graph import Graph
-from imgcl.pretrain import pretrain
 from imgcl.report import read_nodes, read_runs
+from imgcl.training.estimator import make_config
+from imgcl.training.pretrain import pretrain
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,9 @@
 import pytest
 
 from imgcl.balance import BalanceSettings
-from imgcl.estimator import make_config
-from imgcl.studies.cells import (
-    NEWER_BALANCE,
-    BaselineCell,
-    EvaluateCell,
-    GraphRef,
-    MapCell,
-    PretrainCell,
-    Protocol,
-    TheoryCell,
-)
-from imgcl.train.settings import ScopeSettings, TrainingSettings
+from imgcl.studies import BaselineCell, EvaluateCell, GraphRef, PretrainCell, Protocol, TrialCell
+from imgcl.training.estimator import make_config
+from imgcl.training.settings import ScopeSettings, TrainingSettings
 
 GRAPH = GraphRef(source="digits", name="digits", fingerprint="abc", n_classes=10)
 CONFIG = make_config("digits", overrides={"epochs": 5})
@@ -73,7 +64,6 @@ def test_every_part_of_the_protocol_changes_the_key_of_an_evaluation():
         "seed": 1,
         "probe": "sklearn",
         "ceiling": 0,
-        "measure": "validation",
     }
     assert set(changes) == set(Protocol.model_fields)
     keys = {EvaluateCell(pretrain=CELL, protocol=Protocol(**{name: value})).key for name, value in changes.items()}
@@ -82,28 +72,12 @@ def test_every_part_of_the_protocol_changes_the_key_of_an_evaluation():
 
 
 def test_kinds_do_not_share_keys():
-    cells = [CELL, EvaluateCell(pretrain=CELL), MapCell(pretrain=CELL), BaselineCell(graph=GRAPH, baseline="features")]
-    cells += [BaselineCell(graph=GRAPH, baseline="propagated"), TheoryCell(), TheoryCell(samples=10)]
+    cells = [CELL, EvaluateCell(pretrain=CELL), TrialCell(pretrain=CELL)]
+    cells += [BaselineCell(graph=GRAPH, baseline=baseline) for baseline in ("features", "propagated")]
     assert len({cell.key for cell in cells}) == len(cells)
-
-
-def test_a_key_stands_the_test_of_time():
-    """Keys of published journals must stay what they are; change RESULT_VERSION when results change."""
-    assert TheoryCell().key == "e6246c0d38d606d746e22591b8bbb905"
 
 
 def test_training_settings_that_are_new_must_be_looked_at():
     """All training settings but the checkpoints decide results and are in the key; later ones when they are used."""
     identity = CELL.identity()
     assert set(identity["training"]) == set(TrainingSettings.model_fields) - {"checkpoint_every"}
-
-
-def test_newer_balance_settings_leave_published_keys_alone():
-    cell = PretrainCell(graph=GRAPH, config=CONFIG)
-    assert not set(NEWER_BALANCE) & set(cell.identity()["balance"])
-    assert all(BalanceSettings.model_fields[name].default == value for name, value in NEWER_BALANCE.items())
-    others = {"clusters_per_class": 5, "statistics": "within", "negatives": "other", "prototypes": 0.5}
-    others["augmentation"] = "tail"
-    assert set(others) == set(NEWER_BALANCE)
-    keys = {with_config(balance=BalanceSettings(**{name: value})).key for name, value in others.items()}
-    assert len(keys | {cell.key}) == len(others) + 1

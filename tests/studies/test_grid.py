@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from imgcl.errors import DataNotFoundError, InputError
-from imgcl.studies import STUDIES, Graphs, only, read_spec
+from imgcl._core.errors import DataNotFoundError, InputError
+from imgcl.studies import Graphs, only, read_spec
 from imgcl.studies.cells import GraphRef
 from imgcl.studies.grid import StudySpec, expand, only_datasets
 
@@ -79,6 +79,7 @@ def test_a_study_of_ones_own(tmp_path):
     ("text", "message"),
     [
         ("datasets = 3", "setting datasets"),
+        ("datasets = []", "datasets is empty"),
         ('datasets = ["digits"]\nmethod = "gbt"', "did you mean 'methods'"),
         ('datasets = ["digits"]\nmethods = ["gbz"]', "gbz"),
         ('datasets = ["digits"]\nclassifiers = ["nicest"]', "nicest"),
@@ -128,23 +129,3 @@ def test_a_graph_without_two_classes_is_refused_before_anything_is_computed(monk
     monkeypatch.setattr("imgcl.data.load_graph", lambda *_, **__: graph)
     with pytest.raises(InputError, match=f"graph 'mine' {message}"):
         Graphs.load(["mine"])
-
-
-def test_the_papers_studies_have_their_names():
-    papers = "main methods baselines imbalance ablation sensitivity per-class distribution tsne theory"
-    assert list(STUDIES) == [*papers.split(), "long-tail", "when", "forms", "starved"]
-    for study in STUDIES.values():
-        study.spec.checked()
-        assert study.spec.name == "theory" or study.spec.datasets
-
-
-def test_the_figures_of_computers_start_from_cells_of_the_main_study():
-    ref = GraphRef(source="amazon-computers", name="amazon-computers", fingerprint="c", n_classes=10)
-    graphs = Graphs({ref.name: (ref, None)})
-    points = {name: study.points(study.spec, graphs) for name, study in STUDIES.items() if name != "when"}
-    keys = {name: {p.cell.key for p in points[name]} for name in points}
-    pretrained = {name: {p.cell.needs.key for p in points[name] if p.cell.needs} for name in points}
-    assert keys["per-class"] == keys["distribution"] < keys["main"]
-    assert keys["per-class"] == keys["ablation"] & keys["imbalance"] & keys["sensitivity"]
-    assert pretrained["tsne"] < pretrained["main"]
-    assert pretrained["imbalance"] == pretrained["per-class"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imgcl.errors import RunError
+from imgcl._core.errors import RunError
 from imgcl.studies.journal import Journal
 
 

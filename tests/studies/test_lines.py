@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from imgcl.errors import RunError
-from imgcl.evaluate import evaluate
+from imgcl._core.errors import RunError
+from imgcl.evaluation import evaluate
 from imgcl.studies.journal import Journal
 from imgcl.studies.lines import study_lines
 from imgcl.studies.packing import pack_result, unpack_result

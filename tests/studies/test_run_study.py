@@ -31,7 +31,7 @@ def engine(monkeypatch):
 
 
 def run(points, root, name="tiny", **options):
-    return run_study(name, points, Store(root), command=f"imgcl study {name}", **options)
+    return run_study(name, points, Store(root), command=f"imgcl study run {name}.toml", **options)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_results_are_over_seeds_and_splits(tiny_points, tmp_path):
 
 
 def test_the_record_is_what_evaluate_gives(tiny_points, tmp_path):
-    from imgcl.evaluate import evaluate
+    from imgcl.evaluation import evaluate
 
     run(tiny_points[:1], tmp_path)
     cell = tiny_points[0].cell
@@ -200,7 +200,7 @@ def test_a_full_disk_stops_a_study_and_fails_no_cell(tiny_points, tmp_path, monk
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr("imgcl.train.run.Run.finish", full)
+        patch.setattr("imgcl.training.run.Run.finish", full)
         with pytest.raises(OSError, match="No space left"):
             run(tiny_points, tmp_path)
     cells = list((tmp_path / "cells").iterdir())

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from imgcl.block import Block
 from imgcl.graph import Graph
+from imgcl.graph.block import Block
 
 N = 40
 

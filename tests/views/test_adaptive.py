@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from imgcl.block import Block
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.graph import Graph
+from imgcl.graph.block import Block
 from imgcl.views import AdaptiveEdgeRemoving, AdaptiveFeatureMasking
 from imgcl.views.centrality import centrality_scores
 

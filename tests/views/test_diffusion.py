@@ -10,10 +10,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imgcl.block import Block
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import CSR
 from imgcl.graph import Graph
-from imgcl.sparse import CSR
+from imgcl.graph.block import Block
 from imgcl.views import HeatDiffusion, PPRDiffusion
 from imgcl.views.diffusion import heat_series
 

@@ -1,5 +1,6 @@
 """What every view must do, and what each one does."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -11,10 +12,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imgcl.block import Block
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import CSR
 from imgcl.graph import Graph
-from imgcl.sparse import CSR
+from imgcl.graph.block import Block
 from imgcl.views import (
     VIEWS,
     Compose,
@@ -29,14 +30,14 @@ from imgcl.views import (
     PPRDiffusion,
     RandomWalkSubgraph,
     make_view,
+    make_views,
+    parse_view,
 )
 from imgcl.views.edge_adding import add_edges
 from imgcl.views.feature_dropout import _dropped_torch
 
 SETTINGS: dict[str, dict[str, Any]] = {name: {} for name in VIEWS} | {
-    name: {"p": 0.4}
-    for name in VIEWS
-    if name.split("-")[-1] in {"removing", "adding", "perturbation", "masking", "dropout", "dropping"}
+    name: {"p": 0.4} for name in VIEWS if name.split("-")[-1] in {"drop", "add", "perturb", "mask", "dropout"}
 }
 each_view = pytest.mark.parametrize("name", VIEWS)
 
@@ -63,7 +64,7 @@ def test_same_seed_same_view(block: Block, name: str) -> None:
     first, second, other = (view(block, seeded(seed)) for seed in (1, 1, 2))
     assert (dense(first) == dense(second)).all()
     assert torch.equal(first.dense_features(), second.dense_features())
-    deterministic = {"identity", "ppr-diffusion", "heat-diffusion"}
+    deterministic = {"identity", "ppr", "heat"}
     changed = (dense(first) != dense(other)).any() or not torch.equal(first.dense_features(), other.dense_features())
     assert changed != (name in deterministic)
 
@@ -99,10 +100,10 @@ def test_a_probability_of_zero_changes_nothing_and_two_is_refused(block: Block, 
 
 
 def test_names_and_settings_are_checked() -> None:
-    with pytest.raises(InputError, match="unknown view 'edge-dropping': choose one of identity"):
-        make_view("edge-dropping", p=0.1)
-    with pytest.raises(InputError, match=r"view 'edge-removing'.*share"):
-        make_view("edge-removing", share=0.1)
+    with pytest.raises(InputError, match="unknown view 'edge-removing': did you mean"):
+        make_view("edge-removing", p=0.1)
+    with pytest.raises(InputError, match=r"view 'edge-drop'.*share"):
+        make_view("edge-drop", share=0.1)
     with pytest.raises(InputError, match="length = -1"):
         RandomWalkSubgraph(length=-1)
 
@@ -250,3 +251,32 @@ def test_views_after_a_diffusion_keep_it_a_diffusion(block: Block, generator: to
     assert view.normalised.left is None
     assert (dense(view) == dense(view).T).all()
     assert replace(view, diffused=False).normalised.loop == 1
+
+
+def test_views_are_read_from_text(block: Block) -> None:
+    first, second = make_views("edge-drop:0.3 | edge-drop:0.4,feature-mask:0.1,node-drop:0.2")
+    assert isinstance(first, EdgeRemoving)
+    assert first.p == 0.3
+    assert [type(part).__name__ for part in second.views] == ["EdgeRemoving", "FeatureMasking", "NodeDropping"]
+    adaptive = parse_view("adaptive-edge-drop:0.3:pagerank:0.9")
+    assert (adaptive.p, adaptive.scores, adaptive.cutoff) == (0.3, "pagerank", 0.9)
+    same, again = make_views("ppr")
+    assert same is again
+    mine = EdgeRemoving(0.5)
+    assert make_views(mine) == (mine, mine)
+    assert make_views([mine, first]) == (mine, first)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("edge-drip:0.4", "unknown view 'edge-drip': did you mean 'edge-drop'"),
+        ("edge-drop:0.4,,", "an empty name"),
+        ("edge-drop", "view 'edge-drop'"),
+        ("edge-drop:much", "p = 'much'"),
+        ("edge-drop:0.1|edge-drop:0.2|edge-drop:0.3", "one view for both branches, or two"),
+    ],
+)
+def test_views_that_cannot_be_read_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        make_views(text)

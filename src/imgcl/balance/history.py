@@ -45,9 +45,8 @@ def record(
     n_clusters: int,
     previous: Labels | None = None,
     truth: Labels | None = None,
-    weights: NDArray[np.float64] | None = None,
 ) -> Labelling:
-    """Describe a labelling; ``truth`` (-1 where unknown) is looked at here and nowhere else, rows count by ``weights``.
+    """Describe a labelling; ``truth`` (-1 where unknown) is looked at here and nowhere else.
 
     Example:
         >>> entry = record(0, 1.0, np.array([0, 0, 1]), np.array([0, 2]), n_clusters=2)
@@ -60,12 +59,12 @@ def record(
         ari = float(adjusted_rand_score(truth[known], labels[known]))
         nmi = float(normalized_mutual_info_score(truth[known], labels[known]))
         drawn = truth[rows] >= 0
-        true_drawn = _shares(truth[rows][drawn], int(truth.max()) + 1, None if weights is None else weights[drawn])
+        true_drawn = _shares(truth[rows][drawn], int(truth.max()) + 1)
     return Labelling(
         epoch=epoch,
         alpha=alpha,
         sizes=np.bincount(labels, minlength=n_clusters).tolist(),
-        drawn=_shares(labels[rows], n_clusters, weights),
+        drawn=_shares(labels[rows], n_clusters),
         selected=len(rows),
         agreement=None if previous is None else float(adjusted_rand_score(previous, labels)),
         ari=ari,
@@ -74,7 +73,7 @@ def record(
     )
 
 
-def _shares(classes: Labels, n_classes: int, weights: NDArray[np.float64] | None = None) -> list[float]:
-    counts = np.bincount(classes, weights, minlength=n_classes)
+def _shares(classes: Labels, n_classes: int) -> list[float]:
+    counts = np.bincount(classes, minlength=n_classes)
     total = counts.sum()
     return [float(share) for share in counts / (total if total > 0 else 1)]

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.graph import Graph
 
 

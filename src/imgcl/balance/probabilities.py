@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 
 def progressively_balanced(sizes: ArrayLike, alpha: float) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 Schedule = Callable[[float], float]
 

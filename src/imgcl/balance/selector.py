@@ -10,17 +10,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from imgcl import seeding
+from imgcl._core import seeding
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
 from imgcl.balance.centrality import centrality
 from imgcl.balance.clusters import CLUSTERERS, ClusterTask, as_points, choose_n_clusters, match
 from imgcl.balance.clusters.points import Points
-from imgcl.balance.draw import draw as draw_rows
 from imgcl.balance.history import Labelling, record
 from imgcl.balance.inputs import as_graph, as_labels
 from imgcl.balance.schedules import schedule
+from imgcl.balance.selection import draw as draw_rows
 from imgcl.balance.settings import GIVEN, BalanceSettings
-from imgcl.errors import InputError
-from imgcl.extras import need
 from imgcl.graph import Graph
 
 
@@ -48,8 +48,7 @@ class BalancedSelector:
         history: one record per labelling.
         labels: the current pseudo-labels, or ``None`` before the first call.
         rows: the current selection, a LongTensor.
-        weights: importance weights 1/pi of ``rows``: a sum over rows times these estimates the sum over all nodes. With
-            ``selection="weighted"`` the balancing weights of all nodes, of mean 1.
+        weights: importance weights 1/pi of ``rows``: a sum over rows times these estimates the sum over all nodes.
         n_clusters: K; with ``"auto"`` it is ``None`` until the first call.
 
     Example:
@@ -131,10 +130,7 @@ class BalancedSelector:
         rows, weights = draw_rows(self.labels, self._centrality, self.n_clusters, alpha, self.settings, stream)
         self.rows, self.weights = torch.from_numpy(rows), torch.from_numpy(weights.astype(np.float32))
         if relabel:
-            counted = weights if self.settings.selection == "weighted" else None
-            self.history.append(
-                record(epoch, alpha, self.labels, rows, self.n_clusters, previous, self._truth, counted)
-            )
+            self.history.append(record(epoch, alpha, self.labels, rows, self.n_clusters, previous, self._truth))
         self._period = (labelling, draw)
         return self.rows
 
@@ -229,7 +225,6 @@ class BalancedSelector:
             raise InputError("n_clusters is missing: pass the number of classes of the task, or 'auto'")
         if k == "auto":
             return None
-        k *= self.settings.clusters_per_class
         if k > n:
             raise InputError(f"n_clusters is {k}, but the graph has {n} nodes: choose at most {n}")
         return k

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from imgcl._core.errors import InputError
 from imgcl.balance.centrality import CENTRALITIES
 from imgcl.balance.clusters import CLUSTERERS, ONE_STAGE
 from imgcl.balance.schedules import schedule
-from imgcl.errors import InputError
 
 GIVEN = "given"  # instead of a name: the caller passes the thing itself (scores, a schedule, labels)
 
@@ -35,18 +35,11 @@ class BalanceSettings(BaseModel):
         normalise: normalisation of Eq. 5: ``class`` (ours) balances, ``global`` is the literal reading.
         floor: cut-off p_tau of Eq. 5: ``median`` (ours, relative) or an absolute number.
         selection: ``systematic`` (fixed size), ``poisson`` (independent; a draw of fewer than two rows is repeated),
-            ``replacement``; ``weighted`` (ours): all rows, each with a weight in proportion to its probability.
+            ``replacement``.
         fraction: l, the fraction of nodes selected.
         labellings: how many times pseudo-labels are made, T/B.
         relabel_every: B in epochs, instead of ``labellings``.
         resample_every: draw again every so many epochs; ``None``: whenever labels are made anew.
-        clusters_per_class: (ours) make so many times K clusters and balance over them.
-        statistics: (ours) of decorrelation losses: ``rows`` count alike, pseudo-classes count alike (``balanced``), or
-            rows are centred and scaled ``within`` their pseudo-class, and pseudo-classes count alike.
-        negatives: (ours) of InfoNCE: ``all`` rows, those of ``other`` pseudo-classes, or all but ``normalised`` so that
-            pseudo-classes count alike.
-        prototypes: (ours) weight of a contrast of prototypes with balanced assignments beside the method's loss.
-        augmentation: (ours) ``tail``: edges of small pseudo-classes are dropped less often; ``curriculum``: at first.
 
     Example:
         >>> BalanceSettings.parse("clusters=kmeans,centrality=none").clusters
@@ -67,16 +60,11 @@ class BalanceSettings(BaseModel):
     q: float = Field(default=0.5, ge=0, le=1)
     normalise: Literal["class", "global"] = "class"
     floor: Literal["median"] | float = "median"
-    selection: Literal["systematic", "poisson", "replacement", "weighted"] = "systematic"
+    selection: Literal["systematic", "poisson", "replacement"] = "systematic"
     fraction: float = Field(default=0.1, gt=0, le=1)
     labellings: int = Field(default=8, ge=1)
     relabel_every: int | None = Field(default=None, ge=1)
     resample_every: int | None = Field(default=None, ge=1)
-    clusters_per_class: int = Field(default=1, ge=1)
-    statistics: Literal["rows", "balanced", "within"] = "rows"
-    negatives: Literal["all", "other", "normalised"] = "all"
-    prototypes: float = Field(default=0.0, ge=0)
-    augmentation: Literal["uniform", "tail", "curriculum"] = "uniform"
 
     @field_validator("n_clusters")
     @classmethod
@@ -112,26 +100,6 @@ class BalanceSettings(BaseModel):
         if value != GIVEN:
             schedule(value)
         return value
-
-    @model_validator(mode="after")
-    def _known_number_of_clusters(self) -> BalanceSettings:
-        if self.clusters_per_class > 1 and (self.n_clusters == "auto" or self.clusters == GIVEN):
-            raise ValueError(
-                "clusters_per_class multiplies a number of clusters: not with n_clusters=auto or given labels"
-            )
-        return self
-
-    @property
-    def forms(self) -> tuple[str, ...]:
-        """What is asked of a method beyond a loss on selected rows (ours)."""
-        asked = {
-            "weighted": self.selection == "weighted",
-            "statistics": self.statistics != "rows",
-            "negatives": self.negatives != "all",
-            "prototypes": self.prototypes > 0,
-            "augmentation": self.augmentation != "uniform",
-        }
-        return tuple(form for form, wanted in asked.items() if wanted)
 
     @property
     def one_stage(self) -> bool:
@@ -200,8 +168,6 @@ class BalanceSettings(BaseModel):
 
 
 def _explain(problem: Any) -> str:
-    if not problem["loc"]:  # of several settings together
-        return f"balance settings: {str(problem['msg']).removeprefix('Value error, ')}"
     key = str(problem["loc"][0])
     if problem["type"] == "extra_forbidden":
         return f"unknown balance setting {key!r}: choose among {', '.join(BalanceSettings.model_fields)}"

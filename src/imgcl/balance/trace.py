@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
 from imgcl.balance.history import Labelling
-from imgcl.errors import InputError
-from imgcl.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import generator
+from imgcl._core.torch_settings import usual_torch
 from imgcl.baselines.skipgram import skip_gram
 from imgcl.baselines.walks import random_walks
-from imgcl.block import Block
-from imgcl.errors import InputError
-from imgcl.evaluate.labels import normalise_rows
+from imgcl.evaluation.labels import normalise_rows
 from imgcl.graph import Graph
-from imgcl.seeding import generator
-from imgcl.torch_settings import usual_torch
+from imgcl.graph.block import Block
 
 Floats = NDArray[np.float32]
 

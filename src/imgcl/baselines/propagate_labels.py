@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from imgcl._core.torch_settings import usual_torch
 from imgcl.baselines.supervised_gcn import Prediction
-from imgcl.block import Block
-from imgcl.evaluate.labels import Labels
+from imgcl.evaluation.labels import Labels
 from imgcl.graph import Graph
+from imgcl.graph.block import Block
 from imgcl.imbalance import Split
-from imgcl.torch_settings import usual_torch
 
 ALPHAS = (0.5, 0.8, 0.9, 0.95, 0.99)
 STEPS = 50

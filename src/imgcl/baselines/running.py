@@ -8,17 +8,17 @@ from inspect import Parameter, signature
 from numbers import Integral, Real
 from typing import Any
 
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import RandomState, as_seed
+from imgcl._core.torch_settings import usual_torch
 from imgcl.baselines.embeddings import deepwalk, deepwalk_features, node2vec, propagated_features, raw_features
 from imgcl.baselines.propagate_labels import label_propagation
 from imgcl.baselines.supervised_gcn import SCHEDULES, gcn
-from imgcl.errors import InputError
-from imgcl.evaluate import CLASSIFIERS, EvaluationResult, class_groups, evaluate
-from imgcl.evaluate.labels import encode_labels
-from imgcl.evaluate.protocol import draw_splits, law_name, missing_classes, named, score_predictions
+from imgcl.evaluation import CLASSIFIERS, EvaluationResult, class_groups, evaluate
+from imgcl.evaluation.labels import encode_labels
+from imgcl.evaluation.protocol import draw_splits, law_name, missing_classes, named, score_predictions
 from imgcl.graph import Graph
 from imgcl.imbalance import Split
-from imgcl.seeding import RandomState, as_seed
-from imgcl.torch_settings import usual_torch
 
 GIVEN = {"graph", "labels", "splits", "classifier", "seed"}  # parameters of a baseline that the evaluation decides
 
@@ -78,7 +78,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         >>> check_options("node2vec", {"dim": 64, "p": 2})
         >>> check_options("propagated", {"steps": 1.5})
         Traceback (most recent call last):
-        imgcl.errors.InputError: baseline 'propagated': steps is 1.5: it must be a whole number, for example 2
+        imgcl.InputError: baseline 'propagated': steps is 1.5: it must be a whole number, for example 2
     """
     known = resolve_baseline(name).options
     for key, value in options.items():
@@ -104,9 +104,9 @@ def run_baseline(
     Args:
         name: a name of ``imgcl.baselines.BASELINES``.
         graph: with labels.
-        imbalance: as in :func:`imgcl.evaluate.evaluate`.
+        imbalance: as in :func:`imgcl.evaluation.evaluate`.
         classifier: one or several; by default ``plain``, ``pbs`` and ``reweight``, as far as the baseline knows them.
-        splits: as in :func:`imgcl.evaluate.evaluate`.
+        splits: as in :func:`imgcl.evaluation.evaluate`.
         random_state: seed of the splits and of the baseline.
         **options: of the baseline (for example ``p`` and ``q`` of node2vec).
 

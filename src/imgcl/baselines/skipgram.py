@@ -18,10 +18,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from imgcl._core.compiled import njit
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import derive, generator
 from imgcl.baselines.randomness import next_float, next_index, stream
-from imgcl.compiled import njit
-from imgcl.errors import InputError
-from imgcl.seeding import derive, generator
 
 Floats = NDArray[np.float32]
 

@@ -17,15 +17,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from imgcl.block import Block
-from imgcl.evaluate.classifiers import class_weights
-from imgcl.evaluate.labels import Labels
-from imgcl.evaluate.tasks import Task
+from imgcl._core.seeding import derive, torch_generator
+from imgcl._core.sparse import Features, features_of
+from imgcl._core.torch_settings import usual_torch
+from imgcl.evaluation.classifiers import class_weights
+from imgcl.evaluation.labels import Labels
+from imgcl.evaluation.tasks import Task
 from imgcl.graph import Graph
+from imgcl.graph.block import Block
 from imgcl.imbalance import Split
-from imgcl.seeding import derive, torch_generator
-from imgcl.sparse import Features, features_of
-from imgcl.torch_settings import usual_torch
 
 HIDDEN = 64
 EPOCHS = 200

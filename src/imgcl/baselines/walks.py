@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from imgcl._core.compiled import njit
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import derive
 from imgcl.baselines.randomness import next_float, next_index, stream
-from imgcl.compiled import njit
-from imgcl.errors import InputError
 from imgcl.graph import Graph
-from imgcl.seeding import derive
 
 END = -1  # fills the rest of a walk that cannot go on
 

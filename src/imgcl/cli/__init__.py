@@ -1,8 +1,9 @@
-"""The command line: thin; every command reads arguments, calls the rooms below and prints."""
+"""The command line: every command reads arguments, calls the library and prints."""
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -11,7 +12,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from imgcl._version import __version__
+from imgcl._core.errors import ImgclError
+from imgcl._core.terminal import print_everything
+from imgcl._core.version import __version__
 from imgcl.cli.baseline import baseline
 from imgcl.cli.console import err
 from imgcl.cli.demo import demo
@@ -24,10 +27,8 @@ from imgcl.cli.presets import presets
 from imgcl.cli.pretrain import pretrain
 from imgcl.cli.report import report
 from imgcl.cli.study import study
-from imgcl.cli.trace import theory, trace
+from imgcl.cli.trace import trace
 from imgcl.cli.tune import tune
-from imgcl.errors import ImgclError
-from imgcl.terminal import print_everything
 
 app = typer.Typer(
     name="imgcl",
@@ -60,7 +61,7 @@ def _help(command: Callable[..., None]) -> str:
 
 
 COMMANDS = (
-    *(demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, theory, study, tune),
+    *(demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, study, tune),
     import_graph,
 )
 for command in COMMANDS:
@@ -70,6 +71,7 @@ for command in COMMANDS:
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on standard error, never a traceback."""
+    let_idle_threads_sleep()
     print_everything()
     try:
         app()
@@ -77,9 +79,20 @@ def main() -> None:
         err.print(f"[bold red]error[/bold red]: {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        from imgcl.files import explain  # loads numpy, which `--help` does without
+        from imgcl._core.files import explain  # loads numpy, which `--help` does without
 
         err.print(f"[bold red]error[/bold red]: {escape(explain(error))}", highlight=False, soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def let_idle_threads_sleep() -> None:
+    """Let idle OpenMP threads spin for microseconds only, in this process; to be called before torch is loaded.
+
+    torch and numba each keep a pool of threads. By default an idle thread spins for milliseconds and occupies a core
+    that others wait for; one that sleeps at once wakes late (benchmarks/waiting.py measures the three).
+    """
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+        os.environ.setdefault("GOMP_SPINCOUNT", "3000")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from imgcl.cli.console import key_values, out
+from imgcl.cli.console import DataDir, key_values, out
 
 
 def baseline(
@@ -18,7 +17,7 @@ def baseline(
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     options: Annotated[list[str] | None, typer.Option("--set", help="An option of the baseline, key=value.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the splits and of the baseline.")] = 0,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
 ) -> None:
     """Evaluate a baseline: raw features, random walks, propagated features, a supervised network, label propagation.

@@ -13,19 +13,17 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from imgcl.train import EpochReport
+    from imgcl.training import EpochReport
 
 out = Console(emoji=False)  # a path may hold :star:
 err = Console(stderr=True, emoji=False)  # progress and remarks: standard output is for results
 
-DataDir = typer.Option(
-    None, "--data-dir", help="Directory with raw data files (default: IMGCL_DATA).", show_default=False
-)
+DataDir = Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")]
 SpreadsheetSafe = Annotated[
     bool,
     typer.Option("--spreadsheet-safe", help="In CSV, put ' before text that a spreadsheet would take for a formula."),
@@ -34,7 +32,7 @@ SpreadsheetSafe = Annotated[
 
 def check_out(option: str, file: Path, endings: Sequence[str]) -> None:
     """Refuse a file to write before any work starts: of another format, or a symbolic link."""
-    from imgcl.files import refuse_link  # loads numpy, which `--help` does without
+    from imgcl._core.files import refuse_link  # loads numpy, which `--help` does without
 
     if file.suffix.lower() not in endings:
         raise InputError(f"{option} {file}: the name must end in {', '.join(endings)}")

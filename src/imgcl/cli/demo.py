@@ -12,15 +12,15 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
+from imgcl._core.terminal import printable
 from imgcl.cli.console import check_out, err, out, training_progress
-from imgcl.errors import InputError
-from imgcl.extras import need
-from imgcl.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from imgcl.train import EpochReport
+    from imgcl.training import EpochReport
 
 
 def demo(
@@ -36,7 +36,7 @@ def demo(
 
     Example: imgcl demo
     """
-    from imgcl.demo import IMBALANCE, METRICS, run_demo
+    from imgcl.report.demo import IMBALANCE, METRICS, run_demo
 
     check_out("--out", file, [".html", ".htm"])
     reported = _can_report()

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import SpreadsheetSafe, check_out, err
-from imgcl.errors import InputError
 
 if TYPE_CHECKING:
-    from imgcl.train import Run
+    from imgcl.training import Run
 
 FORMATS = (".npy", ".npz", ".parquet", ".csv")
 
@@ -28,7 +28,7 @@ def embed(
       imgcl embed runs/digits --out digits.npy
       imgcl embed runs/digits --out digits.parquet
     """
-    from imgcl.train import Run
+    from imgcl.training import Run
 
     check_out("--out", file, FORMATS)
     if spreadsheet_safe and file.suffix.lower() != ".csv":
@@ -41,8 +41,8 @@ def write_embedding(run: Run, file: Path, *, spreadsheet_safe: bool = False) -> 
     """Write a run's embedding; the file name's ending is the format."""
     import numpy as np
 
-    from imgcl.files import atomic_path, write_array
-    from imgcl.spreadsheets import write_frame
+    from imgcl._core.files import atomic_path, write_array
+    from imgcl._core.spreadsheets import write_frame
 
     z, names = run.embedding, run.node_names
     kind = file.suffix.lower()

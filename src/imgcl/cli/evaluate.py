@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err, out
-from imgcl.errors import InputError
 
 
 def evaluate(
@@ -29,8 +29,8 @@ def evaluate(
       imgcl evaluate runs/photo --imbalance exp:100 --classifier plain,reweight,pbs,logit-adjust
       imgcl evaluate runs/photo --imbalance pareto:1 --splits 5 --json
     """
-    from imgcl.evaluate import evaluate as run_evaluation
-    from imgcl.train import Run
+    from imgcl.evaluation import evaluate as run_evaluation
+    from imgcl.training import Run
 
     stored = Run(run)
     fixed = stored.split

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from imgcl.cli.console import facts_table, out
+from imgcl.cli.console import DataDir, facts_table, out
 
 
 def datasets(
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
 ) -> None:
     """List the graphs that can be loaded by name, and whether they are here already.
 
@@ -36,7 +35,7 @@ def datasets(
 
 def info(
     graph: Annotated[str, typer.Argument(help="Data set name, or path of a graph file.")],
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show what a graph holds: sizes, classes, what was cleaned, fingerprint.

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import err, facts_table, out
-from imgcl.errors import InputError
 
 if TYPE_CHECKING:
-    from imgcl.ingest import Progress as OnProgress
+    from imgcl.data.importing import Progress as OnProgress
 
 
 def import_graph(
@@ -48,8 +48,8 @@ def import_graph(
       imgcl import --edges 'edges-*.csv' --nodes nodes.csv --id-column user --features age,country --out users.store
       imgcl import --ogb dataset/ogbn_products --out products.store
     """
-    from imgcl.ingest import ImportSettings, import_ogb, import_tables, parse_size
-    from imgcl.train.settings import validated
+    from imgcl.data.importing import ImportSettings, import_ogb, import_tables, parse_size
+    from imgcl.training.settings import validated
 
     limit = parse_size(memory_limit)
     tables = {"edges": edges, "nodes": nodes, "features": features}

@@ -23,11 +23,11 @@ def predict(
 
     Example: imgcl predict runs/mine --labels labels.csv --classifier pbs --out predictions.csv
     """
-    from imgcl.evaluate import predict as classify
-    from imgcl.evaluate import read_labels
-    from imgcl.files import atomic_path
-    from imgcl.spreadsheets import write_frame
-    from imgcl.train import Run
+    from imgcl._core.files import atomic_path
+    from imgcl._core.spreadsheets import write_frame
+    from imgcl.evaluation import predict as classify
+    from imgcl.evaluation import read_labels
+    from imgcl.training import Run
 
     check_out("--out", file, [".csv"])
     stored = Run(run)

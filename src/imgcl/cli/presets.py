@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import facts_table, out
-from imgcl.errors import InputError
 
 
 def presets(
@@ -22,7 +22,7 @@ def presets(
       imgcl presets gbt/amazon-photo/paper
     """
     from imgcl.methods import METHODS, resolve_method
-    from imgcl.presets import list_presets
+    from imgcl.training.presets import list_presets
 
     found = list_presets()
     if name is not None and "/" in name:

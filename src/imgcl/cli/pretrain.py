@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from imgcl.cli.console import err, key_values, out, training_progress
-from imgcl.errors import InputError, StoppedError
-from imgcl.extras import need
+from imgcl._core.errors import InputError, StoppedError
+from imgcl._core.extras import need
+from imgcl.cli.console import DataDir, err, key_values, out, training_progress
 
 
 def pretrain(
@@ -53,7 +53,7 @@ def pretrain(
     track: Annotated[
         str | None, typer.Option(help="Log every epoch to tensorboard (RUN/tensorboard) or mlflow (mlruns beside RUN).")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Learn node embeddings without labels.
@@ -67,11 +67,11 @@ def pretrain(
       torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
     """
     from imgcl.data import load_graph
-    from imgcl.distributed.workers import joined_workers, restarted
-    from imgcl.estimator import make_config
-    from imgcl.pretrain import pretrain as start
-    from imgcl.track import resolve_tracker, tracking
-    from imgcl.train.settings import ScopeSettings, validated
+    from imgcl.training.distributed.workers import joined_workers, restarted
+    from imgcl.training.estimator import make_config
+    from imgcl.training.pretrain import pretrain as start
+    from imgcl.training.settings import ScopeSettings, validated
+    from imgcl.training.tracking import resolve_tracker, tracking
 
     if no_balance and balance != "imgcl":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
@@ -105,7 +105,7 @@ def pretrain(
     )
     try:
         if engine == "ray":
-            from imgcl.distributed.ray import pretrain_with_ray
+            from imgcl.training.distributed.ray import pretrain_with_ray
 
             done = pretrain_with_ray(
                 graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from imgcl.cli.console import check_out, err, out
-from imgcl.errors import InputError
-from imgcl.extras import need
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
+from imgcl.cli.console import DataDir, check_out, err, out
 
 
 def report(
@@ -27,7 +27,7 @@ def report(
         Path | None, typer.Option(help="CSV file node,label to use instead of the graph's own labels.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the splits and of the map.")] = 0,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the file in the browser.")] = False,
 ) -> None:
     """Write an interactive report: classes, embedding map, recall and precision, attribution, training, settings.

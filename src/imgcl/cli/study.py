@@ -1,4 +1,4 @@
-"""``imgcl study``: the paper's tables and figures, and studies of the user's own."""
+"""``imgcl study``: studies of the user's own and those of installed packages, such as the paper's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,21 +13,21 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from imgcl.cli.console import SpreadsheetSafe, err, out
-from imgcl.errors import InputError
-from imgcl.extras import need
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
+from imgcl.cli.console import DataDir, SpreadsheetSafe, err, out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from imgcl.studies import Results, Store, Study
 
-ACTIONS = ("run", "status", "render")
+ACTIONS = ("run", "list", "status", "render")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="A study, or one of: run FILE, status [STUDY], render STUDY.")],
+    name: Annotated[str, typer.Argument(help="A study, or one of: run FILE, list, status [STUDY], render STUDY.")],
     target: Annotated[str | None, typer.Argument(help="TOML file of `run`, study of `status` or `render`.")] = None,
     out_dir: Annotated[
         Path | None, typer.Option("--out", help="Write Markdown, CSV, LaTeX and figures into this directory.")
@@ -52,28 +51,31 @@ def study(
     address: Annotated[
         str | None, typer.Option(help="Address of a Ray cluster (default: one is started here).")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     spreadsheet_safe: SpreadsheetSafe = False,
 ) -> None:
     """Run a study and print it; what was computed before is not computed again.
 
-    Studies: main, methods, baselines, imbalance, ablation, sensitivity, per-class, distribution, tsne, theory,
-    long-tail, when, forms, starved.
+    A study is a TOML file of yours or comes with a package: imgcl-lab has those of the paper.
 
     Examples:
+      imgcl study list
       imgcl study main --only dataset=amazon-photo,method=gbt --seeds 1 --splits 5
       imgcl study main --budget 4h --out results
       imgcl study run my-study.toml --engine ray
       imgcl study status
       imgcl study render main --out results
     """
-    from imgcl.studies import Graphs, Results, Store, resolve_study, run_study
+    from imgcl.studies import Graphs, Store, resolve_study, run_study
     from imgcl.studies import only as filtered
     from imgcl.studies.engines import Settings
     from imgcl.studies.grid import only_datasets
 
     store = Store(root)
+    if name == "list":
+        _list()
+        return
     if name == "status":
         _status(store, target)
         return
@@ -91,24 +93,21 @@ def study(
         need("plots", f"imgcl study {name} --out")
     spec, options = _changed(chosen, seeds, splits, preset, settings or [], datasets or [], only or [])
     deadline = None if budget is None else time.monotonic() + parse_time(budget)
-    graphs = Graphs({}) if spec.name == "theory" else Graphs.load(only_datasets(spec, only or []).datasets, data_dir)
+    graphs = Graphs.load(only_datasets(spec, only or []).datasets, data_dir)
     points = filtered(chosen.points(spec, graphs), only or [])
     with _progress(spec.name, quiet=quiet) as on_progress:
-        compute = partial(
-            run_study,
-            spec.name,
-            store=store,
-            command=shlex.join(["imgcl", "study", *shown.split(), *options]),
-            engine=engine,
-            settings=Settings(workers, threads, None if data_dir is None else str(data_dir), deadline, address),
-            missing=graphs.missing,
-            retry_failed=retry_failed,
-            on_progress=on_progress,
-        )
         try:
-            done = compute(points)
-            if chosen.then is not None and not only and done.finished == done.total:
-                done = compute(chosen.then(spec, graphs, Results(spec.name, store.journal(spec.name))))
+            done = run_study(
+                spec.name,
+                points,
+                store,
+                command=shlex.join(["imgcl", "study", *shown.split(), *options]),
+                engine=engine,
+                settings=Settings(workers, threads, None if data_dir is None else str(data_dir), deadline, address),
+                missing=graphs.missing,
+                retry_failed=retry_failed,
+                on_progress=on_progress,
+            )
         except KeyboardInterrupt:
             text = f"stopped; the same command continues ({_status_command(spec.name)})"
             err.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -145,7 +144,7 @@ def _own(file: str | None) -> tuple[Study, str]:
     if file is None:
         raise InputError("run what? For example: imgcl study run my-study.toml")
     spec = read_spec(file)
-    if spec.name in STUDIES or spec.name in (*ACTIONS, "cells"):
+    if spec.name in STUDIES.names() or spec.name in (*ACTIONS, "cells"):
         raise InputError(f"{file}: the name {spec.name!r} is taken: give the study another name")
     return Study(spec, custom.report), f"run {Path(file).name}"
 
@@ -162,7 +161,7 @@ def _changed(
     """The grid with the user's changes, and the options that say them."""
     from imgcl.cli.console import key_values
     from imgcl.studies import StudySpec
-    from imgcl.train.settings import validated
+    from imgcl.training.settings import validated
 
     changes: dict[str, Any] = {"seeds": seeds, "splits": splits, "preset": preset}
     changes = {key: value for key, value in changes.items() if value is not None}
@@ -188,6 +187,16 @@ def _show(store: Store, name: str, out_dir: Path | None, spreadsheet_safe: bool)
             err.print(f"[green]written[/green]: {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
+def _list() -> None:
+    from imgcl.studies.study import INSTALL, STUDIES
+
+    names = STUDIES.names()
+    if not names:
+        raise InputError(f"no study is installed: {INSTALL}")
+    for name in names:
+        out.print(name, markup=False, highlight=False)
+
+
 def _status_command(name: str) -> str:
     return shlex.join(["imgcl", "study", "status", name])
 
@@ -197,7 +206,7 @@ def _status(store: Store, name: str | None) -> None:
 
     names = [name] if name is not None else store.studies()
     if not names:
-        raise InputError(f"no study has been run in {store.root}: start one, for example imgcl study theory")
+        raise InputError(f"no study has been run in {store.root}: start one, for example imgcl study run my-study.toml")
     for each in names:
         results = Results(each, store.journal(each))
         counts = results.counts()

@@ -1,4 +1,4 @@
-"""``imgcl trace`` and ``imgcl theory``: what the balanced selection did, and what it should do in theory."""
+"""``imgcl trace``: what the balanced selection did."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
 from imgcl.cli.console import check_out, err, out
-from imgcl.errors import InputError
-from imgcl.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ def trace(
       imgcl trace runs/photo --plot trace.svg
     """
     from imgcl.balance.trace import trace_figure, trace_rows
-    from imgcl.train import Run
+    from imgcl.training import Run
 
     check_picture(plot)
     labellings = Run(run).history["labellings"]
@@ -46,27 +46,6 @@ def trace(
     )
     if plot is not None:
         save_picture(trace_figure(labellings), plot)
-
-
-def theory(
-    samples: Annotated[int, typer.Option(min=2, help="Points of each simulated sample.")] = 100_000,
-    repeats: Annotated[int, typer.Option(min=2, help="Samples for each distance of the means.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
-    plot: Annotated[Path | None, typer.Option(help="Draw it into this file: .png, .svg or .pdf.")] = None,
-) -> None:
-    """Simulate Proposition 1: measured contraction of the boundary's bias beside its closed form C(x) and 2/pi.
-
-    Examples:
-      imgcl theory
-      imgcl theory --plot theory.svg
-    """
-    from imgcl.theory import figure, simulate
-
-    check_picture(plot)
-    rows = simulate(samples=samples, repeats=repeats, seed=seed)
-    out.print(rows_table("x is half the distance of the class means", rows))
-    if plot is not None:
-        save_picture(figure(rows, seed=seed), plot)
 
 
 def rows_table(caption: str, rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -91,7 +70,7 @@ def check_picture(plot: Path | None) -> None:
 
 def save_picture(figure: Figure, plot: Path) -> None:
     """Write a figure atomically; the file name's ending is the format."""
-    from imgcl.files import atomic_path
+    from imgcl._core.files import atomic_path
 
     with atomic_path(plot) as temporary:
         figure.savefig(temporary, dpi=150)

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from imgcl.cli.console import err, out
-from imgcl.errors import InputError
-from imgcl.extras import need
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
+from imgcl.cli.console import DataDir, err, out
 
 
 def tune(
@@ -28,7 +28,7 @@ def tune(
     imbalance: Annotated[str, typer.Option(help="Law of the training labels.")] = "exp:100",
     epochs: Annotated[int | None, typer.Option(help="Epochs of each trial (default: the preset's).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")] = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Search the settings of a method: validation accuracy, or a criterion without labels when there are none.
 
@@ -37,7 +37,7 @@ def tune(
       imgcl tune my-graph.npz --method grace --no-labels --storage my-trials.db
     """
     from imgcl.data import load_graph
-    from imgcl.studies.tuning import tune as search
+    from imgcl.training.tuning import tune as search
 
     if no_balance and balance != "imgcl":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
@@ -94,7 +94,7 @@ def _command(
         >>> _command("my graph.npz", "gbt", {"lr": 0.001}, no_labels=True, seed=3)
         "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --clusters auto --seed 3 --out runs/tuned"
     """
-    from imgcl.estimator import make_balance
+    from imgcl.training.estimator import make_balance
 
     words = ["imgcl", "pretrain", graph, "--method", method]
     for name, value in settings.items():

@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl.data.benchmark_npz import read_benchmark_npz
 from imgcl.data.built_in import BUILT_IN
 from imgcl.data.digits import digits_graph
 from imgcl.data.public import PUBLIC, load_public
+from imgcl.data.store import is_store, open_store
 from imgcl.data.synthetic import synthetic_graph
 from imgcl.data.table import DatasetRow, about, dataset_table
 from imgcl.data.wiki_cs import read_wiki_cs
-from imgcl.errors import DataNotFoundError, InputError
 from imgcl.graph import Graph
-from imgcl.store import is_store, open_store
 
 if TYPE_CHECKING:
     import networkx as nx

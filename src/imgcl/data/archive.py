@@ -2,7 +2,7 @@
 
 Nothing is unpickled or unpacked to disk, only the arrays that are asked for are touched, and what they claim to hold
 is checked against the bytes in the file and the memory of the machine before any is allocated: a damaged or hostile
-file gives a :class:`~imgcl.errors.GraphError`, not a crash.
+file gives a :class:`~imgcl.GraphError`, not a crash.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import IO
 import numpy as np
 from numpy.lib import format as npy
 
-from imgcl.errors import DataNotFoundError, GraphError
-from imgcl.npy import MAX_HEADER, Header, memory_limit, read_header
+from imgcl._core.errors import DataNotFoundError, GraphError
+from imgcl._core.npy import MAX_HEADER, Header, memory_limit, read_header
 
 MAX_RATIO = 1_100  # deflate cannot compress better than 1 : 1032
 BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # so many times the file, and so many bytes: no graph, but a decompression bomb

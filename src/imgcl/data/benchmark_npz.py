@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from imgcl._core.errors import GraphError
 from imgcl.data.archive import Archive
-from imgcl.errors import GraphError
 from imgcl.graph import Graph
-from imgcl.graph_checks import MAX_CLASSES, Features
+from imgcl.graph.checks import MAX_CLASSES, Features
 
 SPARSE_BELOW = 0.05  # density under which a product with the sparse matrix beats the dense one
 MOST_FEATURES = 1 << 24  # an encoder's first matrix has a row for each of them

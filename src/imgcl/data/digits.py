@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.errors import InputError
 from imgcl.data.options import whole_number
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 ROWS_AT_ONCE = 256

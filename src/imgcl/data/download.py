@@ -14,8 +14,8 @@ from typing import BinaryIO
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from imgcl.errors import DataNotFoundError, GraphError
-from imgcl.files import DISK_TROUBLE, atomic_path
+from imgcl._core.errors import DataNotFoundError, GraphError
+from imgcl._core.files import DISK_TROUBLE, atomic_path
 
 TIMEOUT = 15.0  # seconds without a byte
 ATTEMPTS = 3

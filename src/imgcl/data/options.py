@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -18,7 +18,7 @@ def whole_number(name: str, value: Any) -> int:
         1000
         >>> whole_number("n_nodes", 0.5)
         Traceback (most recent call last):
-        imgcl.errors.InputError: n_nodes is 0.5: give a whole number
+        imgcl.InputError: n_nodes is 0.5: give a whole number
     """
     if _is_number(value) and value == value // 1:
         return int(value)

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from imgcl._core.errors import DataNotFoundError, GraphError
 from imgcl.data.benchmark_npz import read_benchmark_npz
 from imgcl.data.download import fetch
 from imgcl.data.places import CACHE_VARIABLE, DATA_VARIABLE, find_cache_dir, find_data_dir, first_file
 from imgcl.data.wiki_cs import read_wiki_cs
-from imgcl.errors import DataNotFoundError, GraphError
 from imgcl.graph import Graph
 
 GNN_BENCHMARK = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"

@@ -15,13 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from imgcl.apportion import apportion
-from imgcl.capacity import check_memory
+from imgcl._core.apportion import apportion
+from imgcl._core.capacity import check_memory
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import generator
 from imgcl.data.options import check_number, whole_number
-from imgcl.errors import InputError
 from imgcl.graph import Graph
-from imgcl.graph_checks import LARGEST
-from imgcl.seeding import generator
+from imgcl.graph.checks import LARGEST
 
 FILL = 0.5  # at most this share of the possible edges of a bag: beyond it repeated draws hardly find new ones
 WEIGHTED_ROUNDS = 30

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from imgcl.documents import JSON_GROWTH, parse_json, read_bytes
-from imgcl.errors import DataNotFoundError, GraphError
+from imgcl._core.documents import JSON_GROWTH, parse_json, read_bytes
+from imgcl._core.errors import DataNotFoundError, GraphError
+from imgcl._core.npy import memory_limit
 from imgcl.graph import Graph
-from imgcl.npy import memory_limit
 
 
 def read_wiki_cs(path: str | Path, *, name: str | None = None) -> Graph:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from imgcl._core.errors import InputError
 from imgcl.encoders.base import Encoder
 from imgcl.encoders.gat import GAT
 from imgcl.encoders.gcn import GCN
@@ -12,7 +13,6 @@ from imgcl.encoders.gin import GIN
 from imgcl.encoders.layered import LayeredEncoder
 from imgcl.encoders.pyg import PyGEncoder
 from imgcl.encoders.sage import GraphSAGE
-from imgcl.errors import InputError
 
 __all__ = ["ENCODERS", "GAT", "GCN", "GIN", "Encoder", "GraphSAGE", "LayeredEncoder", "PyGEncoder", "make_encoder"]
 

@@ -15,11 +15,11 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imgcl.compiled import njit
-from imgcl.sparse import Operator
-from imgcl.sparse.kernels import balanced_bounds
-from imgcl.sparse.operator import own_column, own_row, values_of
-from imgcl.sparse.threads import threaded, threads_for
+from imgcl._core.compiled import njit
+from imgcl._core.sparse import Operator
+from imgcl._core.sparse.kernels import balanced_bounds
+from imgcl._core.sparse.operator import own_column, own_row, values_of
+from imgcl._core.sparse.threads import threaded, threads_for
 
 
 def attend(operator: Operator, values: Tensor, sources: Tensor, targets: Tensor, slope: float) -> Tensor:

@@ -9,10 +9,10 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from imgcl.block import Block
-from imgcl.draws import source
-from imgcl.errors import InputError
-from imgcl.fused.bias_activation import PReLU
+from imgcl._core.draws import source
+from imgcl._core.errors import InputError
+from imgcl._core.fused.bias_activation import PReLU
+from imgcl.graph.block import Block
 
 Norm = Literal["none", "batch", "layer"]
 Activation = Literal["none", "relu", "prelu", "elu", "rrelu", "selu"]
@@ -65,7 +65,7 @@ def glorot(fan_in: int, fan_out: int) -> nn.Parameter:
 
 
 class Linear(nn.Linear):
-    """torch's linear layer in single precision, with weights from :func:`imgcl.draws.source`.
+    """torch's linear layer in single precision, with weights from :func:`imgcl._core.draws.source`.
 
     Args:
         fan_in: width of the input.
@@ -83,7 +83,7 @@ class Linear(nn.Linear):
 
 
 class Dropout(nn.Module):
-    """torch's dropout with a mask from :func:`imgcl.draws.source`; on any device it is drawn on the CPU.
+    """torch's dropout with a mask from :func:`imgcl._core.draws.source`; on any device it is drawn on the CPU.
 
     Args:
         p: probability of an entry to be zeroed, in training.

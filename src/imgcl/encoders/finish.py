@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from imgcl._core.fused.bias_activation import bias_activation
+from imgcl._core.fused.norm_activation import norm_activation
 from imgcl.encoders.base import Activation, Norm, make_activation, make_norm
-from imgcl.fused.bias_activation import bias_activation
-from imgcl.fused.norm_activation import norm_activation
 
 
 class Finish(nn.Module):

@@ -8,11 +8,11 @@ from typing import Unpack
 
 from torch import Tensor
 
-from imgcl.block import Block
+from imgcl._core.errors import InputError
 from imgcl.encoders.attention import attend
 from imgcl.encoders.base import glorot
 from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, select
-from imgcl.errors import InputError
+from imgcl.graph.block import Block
 
 
 class GAT(LayeredEncoder):

@@ -7,9 +7,10 @@ from typing import Unpack
 
 from torch import Tensor
 
-from imgcl.block import Block
+from imgcl._core.sparse.masked import masked_weight
 from imgcl.encoders.base import glorot
-from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, fans, masked, multiply, select
+from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, fans, multiply, select
+from imgcl.graph.block import Block
 
 
 class GCN(LayeredEncoder):
@@ -50,4 +51,4 @@ class GCNLayer(Convolution):
         return select(block.normalised, rows) @ projected
 
     def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
-        return multiply(select(block.normalised, rows), hidden, masked(self.weight, column_mask))
+        return multiply(select(block.normalised, rows), hidden, masked_weight(self.weight, column_mask))

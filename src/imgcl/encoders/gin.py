@@ -9,9 +9,10 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
-from imgcl.block import Block
+from imgcl._core.sparse.masked import masked_weight
 from imgcl.encoders.base import glorot
-from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, masked, multiply, select
+from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, multiply, select
+from imgcl.graph.block import Block
 
 
 class GIN(LayeredEncoder):
@@ -69,7 +70,7 @@ class GINLayer(Convolution):
     def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
         if isinstance(self.eps, float):
             operator = select(replace(block.total, loop=1 + self.eps), rows)
-            return self._mlp(multiply(operator, hidden, masked(self.weight, column_mask)))
+            return self._mlp(multiply(operator, hidden, masked_weight(self.weight, column_mask)))
         return super().forward(block, hidden, rows, column_mask)
 
     def _mlp(self, summed: Tensor) -> Tensor:

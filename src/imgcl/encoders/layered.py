@@ -9,11 +9,12 @@ from typing import Literal, TypedDict
 import torch
 from torch import Tensor, nn
 
-from imgcl.block import Block, projection
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import Operator
+from imgcl._core.sparse.masked import masked_weight
 from imgcl.encoders.base import Activation, Dropout, Encoder, Norm, glorot
 from imgcl.encoders.finish import Finish
-from imgcl.errors import InputError
-from imgcl.sparse import Operator
+from imgcl.graph.block import Block, projection
 
 
 class LayerSettings(TypedDict, total=False):
@@ -51,7 +52,7 @@ class Convolution(nn.Module):
 
     def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
         """The output rows from the input, whose columns are multiplied by the mask."""
-        return self.propagate(block, hidden @ masked(self.input_weight, column_mask), rows)
+        return self.propagate(block, hidden @ masked_weight(self.input_weight, column_mask), rows)
 
 
 class LayeredEncoder(Encoder):
@@ -181,11 +182,6 @@ def at_rows(hidden: Tensor, rows: Tensor | None) -> Tensor:
 def select(operator: Operator, rows: Tensor | None) -> Operator:
     """The operator for the given output rows, or all; one that was made for these rows is returned as it is."""
     return operator if rows is None or operator.rows is rows else operator.select(rows)
-
-
-def masked(weight: Tensor, column_mask: Tensor | None) -> Tensor:
-    """What to multiply an input by whose columns are masked: ``(H diag(m)) W = H (diag(m) W)``."""
-    return weight if column_mask is None else column_mask.unsqueeze(1) * weight
 
 
 def multiply(operator: Operator, hidden: Tensor, weight: Tensor) -> Tensor:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from imgcl.block import Block
+from imgcl._core.errors import InputError
 from imgcl.encoders.base import Encoder
 from imgcl.encoders.layered import at_rows
-from imgcl.errors import InputError
+from imgcl.graph.block import Block
 
 
 class PyGEncoder(Encoder):

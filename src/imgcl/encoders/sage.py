@@ -8,9 +8,10 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
+from imgcl._core.sparse.masked import masked_weight
 from imgcl.encoders.base import glorot
-from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, masked, multiply, select
+from imgcl.encoders.layered import Convolution, LayeredEncoder, LayerSettings, at_rows, fans, multiply, select
+from imgcl.graph.block import Block
 
 
 class GraphSAGE(LayeredEncoder):
@@ -51,5 +52,5 @@ class SAGELayer(Convolution):
         return select(block.mean, rows) @ neighbours + at_rows(own, rows)
 
     def forward(self, block: Block, hidden: Tensor, rows: Tensor | None, column_mask: Tensor | None = None) -> Tensor:
-        neighbours, own = masked(self.neighbour_weight, column_mask), masked(self.own_weight, column_mask)
+        neighbours, own = masked_weight(self.neighbour_weight, column_mask), masked_weight(self.own_weight, column_mask)
         return multiply(select(block.mean, rows), hidden, neighbours) + at_rows(hidden, rows) @ own

@@ -28,7 +28,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 Floats = NDArray[np.float64]
 NATURAL = "natural"

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.apportion import TIE
-from imgcl.errors import InputError
+from imgcl._core.apportion import TIE
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl.graph import Graph
 from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, report_caps
 from imgcl.imbalance.splits import Split
-from imgcl.seeding import RandomState, as_seed, generator
 
 Ints = NDArray[np.int64]
 SCOPES = ("train", "graph", "inductive")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.apportion import apportion
-from imgcl.errors import InputError
+from imgcl._core.apportion import apportion
+from imgcl._core.errors import InputError
 from imgcl.imbalance.laws import Imbalance
 
 logger = logging.getLogger("imgcl.imbalance")

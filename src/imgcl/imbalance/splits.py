@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imgcl.errors import InputError
-from imgcl.graph_checks import check_labels
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import RandomState, as_seed, generator
+from imgcl._core.unlabelled import label_array
+from imgcl.graph.checks import check_labels
 from imgcl.imbalance.laws import Imbalance, parse_imbalance
 from imgcl.imbalance.sizes import ClassSizes, class_order, law_sizes, natural_sizes, report_caps
-from imgcl.seeding import RandomState, as_seed, generator
-from imgcl.unlabelled import label_array
 
 Ints = NDArray[np.int64]
 NICE = (1, 1.5, 2, 3, 5, 7)  # times a power of ten: the numbers of test nodes per class that people choose
@@ -87,7 +87,7 @@ def make_splits(
         y: labels, -1 for unlabelled nodes, which are never drawn.
         imbalance: see :func:`imgcl.imbalance.parse_imbalance`; class sizes of the graph decide which class is which.
         splits: how many.
-        random_state: the seed, or what :func:`imgcl.seeding.as_seed` makes one of.
+        random_state: the seed, or what :func:`imgcl._core.seeding.as_seed` makes one of.
         train_fraction: training labels as a share of all labelled nodes, unless the law has a number of its own.
         val_per_class: validation nodes per class; by default a tenth of ``test_per_class``, at least 1.
         test_per_class: test nodes per class; by default see :func:`default_test_per_class`.

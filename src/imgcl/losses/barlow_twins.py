@@ -5,17 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imgcl.fused import norm_activation
-from imgcl.losses.statistics import Statistics
+from imgcl._core.fused import norm_activation
 
 
-def barlow_twins(
-    u: Tensor,
-    v: Tensor,
-    off_diagonal: float | None = None,
-    eps: float = 1e-15,
-    statistics: Statistics | None = None,
-) -> Tensor:
+def barlow_twins(u: Tensor, v: Tensor, off_diagonal: float | None = None, eps: float = 1e-15) -> Tensor:
     """Make the cross-correlation of two views the identity.
 
     ``sum_i (1 - C_ii)^2 + lambda * sum_{i != j} C_ij^2`` with C the correlation of the columns over the given rows.
@@ -25,7 +18,6 @@ def barlow_twins(
         v: the same rows in the other view.
         off_diagonal: lambda; by default 1 / d.
         eps: added to the variances.
-        statistics: how rows count in the correlation; ``None``: all alike.
 
     Example:
         >>> import torch
@@ -35,10 +27,7 @@ def barlow_twins(
     """
     width = u.shape[1]
     weight = 1 / width if off_diagonal is None else off_diagonal
-    if statistics is None:
-        correlation = standardise(u, eps).T @ standardise(v, eps) / len(u)
-    else:
-        correlation = statistics.standardise(u, eps).T @ statistics.standardise(v, eps)
+    correlation = standardise(u, eps).T @ standardise(v, eps) / len(u)
     diagonal = correlation.diagonal()
     on = (1 - diagonal).square().sum()
     return on + weight * (correlation.square().sum() - diagonal.square().sum())

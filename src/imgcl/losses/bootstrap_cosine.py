@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from imgcl.fused import mean_cosine
+from imgcl._core.fused import mean_cosine
 
 
 def bootstrap_cosine(q: Tensor, z: Tensor) -> Tensor:

@@ -8,12 +8,9 @@ import torch
 from torch import Tensor
 
 from imgcl.losses.barlow_twins import standardise
-from imgcl.losses.statistics import Statistics
 
 
-def cca_ssg(
-    u: Tensor, v: Tensor, decorrelation: float = 1e-3, eps: float = 1e-15, statistics: Statistics | None = None
-) -> Tensor:
+def cca_ssg(u: Tensor, v: Tensor, decorrelation: float = 1e-3, eps: float = 1e-15) -> Tensor:
     """``|U - V|^2 + lambda (|U^T U - I|^2 + |V^T V - I|^2)`` with columns of mean 0 and length 1 over the given rows.
 
     Args:
@@ -21,7 +18,6 @@ def cca_ssg(
         v: the same rows in the other view.
         decorrelation: lambda.
         eps: added to the variances.
-        statistics: how rows count in means and covariances; ``None``: all alike.
 
     Example:
         >>> import torch
@@ -29,11 +25,8 @@ def cca_ssg(
         >>> float(cca_ssg(u, u)), float(cca_ssg(u, u.flip(1)))
         (0.0, 4.0)
     """
-    if statistics is None:
-        length = math.sqrt(len(u))
-        a, b = standardise(u, eps) / length, standardise(v, eps) / length
-    else:
-        a, b = statistics.standardise(u, eps), statistics.standardise(v, eps)
+    length = math.sqrt(len(u))
+    a, b = standardise(u, eps) / length, standardise(v, eps) / length
     return (a - b).square().sum() + decorrelation * (_from_identity(a) + _from_identity(b))
 
 

@@ -15,8 +15,8 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imgcl.compiled import njit
-from imgcl.sparse.threads import threaded, threads_for
+from imgcl._core.compiled import njit
+from imgcl._core.sparse.threads import threaded, threads_for
 
 FAST = {"contract", "nsz", "nnan", "ninf", "arcp", "reassoc"}
 

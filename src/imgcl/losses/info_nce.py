@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.losses.exponential import exp_sums, exp_weighted
 
 BLOCK = (

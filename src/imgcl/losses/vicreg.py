@@ -5,8 +5,6 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional
 
-from imgcl.losses.statistics import Statistics
-
 
 def vicreg(
     u: Tensor,
@@ -15,7 +13,6 @@ def vicreg(
     variance: float = 25.0,
     covariance: float = 1.0,
     eps: float = 1e-4,
-    statistics: Statistics | None = None,
 ) -> Tensor:
     """Views agree, every column varies, columns are uncorrelated.
 
@@ -29,7 +26,6 @@ def vicreg(
         variance: weight of the hinge on the standard deviations.
         covariance: weight of the covariances.
         eps: added to the variances.
-        statistics: how rows count in the three terms; ``None``: all alike (and variances over n - 1).
 
     Example:
         >>> import torch
@@ -37,10 +33,6 @@ def vicreg(
         >>> float(vicreg(u, u)), float(vicreg(u, u + 1))
         (0.0, 25.0)
     """
-    if statistics is not None:
-        apart = statistics.weights @ (u - v).square().mean(dim=1)
-        first, second = (_weighted_terms(statistics.centre(z), eps) for z in (u, v))
-        return invariance * apart + variance * (first[0] + second[0]) / 2 + covariance * (first[1] + second[1])
     spread = _hinge(u, eps) + _hinge(v, eps)
     return (
         invariance * functional.mse_loss(u, v)
@@ -57,11 +49,3 @@ def _off_diagonal(z: Tensor) -> Tensor:
     centred = z - z.mean(dim=0)
     matrix = centred.T @ centred / (len(z) - 1)
     return (matrix.square().sum() - matrix.diagonal().square().sum()) / z.shape[1]
-
-
-def _weighted_terms(centred: Tensor, eps: float) -> tuple[Tensor, Tensor]:
-    """Hinge and off-diagonal covariances of rows B with covariance ``B^T B``."""
-    matrix = centred.T @ centred
-    variances = matrix.diagonal()
-    hinge = functional.relu(1 - (variances + eps).sqrt()).mean()
-    return hinge, (matrix.square().sum() - variances.square().sum()) / centred.shape[1]

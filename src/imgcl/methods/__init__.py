@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.methods.base import Method, MethodSettings
 from imgcl.methods.bgrl import BGRL
 from imgcl.methods.cca_ssg import CCASSG

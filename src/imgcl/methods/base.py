@@ -8,7 +8,7 @@ import torch
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
-from imgcl.block import Block
+from imgcl.graph.block import Block
 from imgcl.views.diffusion import Diffusion
 
 
@@ -31,7 +31,6 @@ class Method(nn.Module, Generic[SettingsT]):
 
     name: ClassVar[str]
     Settings: ClassVar[type[MethodSettings]]
-    forms: ClassVar[frozenset[str]] = frozenset()  # of balance beyond the rows; their loss takes ``RowHints`` as well
 
     def __init__(self, n_features: int, settings: SettingsT) -> None:
         super().__init__()

@@ -8,10 +8,10 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from imgcl.block import Block
+from imgcl._core.fused import PReLU, prediction_cosine
 from imgcl.encoders.base import Linear
 from imgcl.encoders.layered import encode_beside
-from imgcl.fused import PReLU, prediction_cosine
+from imgcl.graph.block import Block
 from imgcl.losses import bootstrap_cosine
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 
@@ -28,7 +28,6 @@ class BGRL(TwoViews[BGRLSettings]):
 
     name = "bgrl"
     Settings = BGRLSettings
-    forms = frozenset({"augmentation"})
 
     def __init__(self, n_features: int, settings: BGRLSettings) -> None:
         super().__init__(n_features, settings)

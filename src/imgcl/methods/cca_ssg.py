@@ -6,8 +6,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.losses import RowHints, cca_ssg
+from imgcl.graph.block import Block
+from imgcl.losses import cca_ssg
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 
 
@@ -22,17 +22,11 @@ class CCASSG(TwoViews[CCASSGSettings]):
 
     name = "cca-ssg"
     Settings = CCASSGSettings
-    forms = frozenset({"weighted", "statistics", "prototypes", "augmentation"})
 
     def __init__(self, n_features: int, settings: CCASSGSettings) -> None:
         super().__init__(n_features, settings)
         self.encoder = settings.build_encoder(n_features, finish=False)
 
-    def loss(
-        self, block: Block, rows: Tensor | None, generator: torch.Generator, hints: RowHints | None = None
-    ) -> Tensor:
+    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         u, v = self.encoder(self.draw(block, generator), rows)
-        if hints is None:
-            return cca_ssg(u, v, self.settings.decorrelation)
-        loss = cca_ssg(u, v, self.settings.decorrelation, statistics=hints.statistics)
-        return hints.with_prototypes(loss, u, v)
+        return cca_ssg(u, v, self.settings.decorrelation)

@@ -6,8 +6,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from imgcl.block import Block
 from imgcl.encoders.base import Norm
+from imgcl.graph.block import Block
 from imgcl.losses import bce_discrimination
 from imgcl.methods.base import Method
 from imgcl.methods.parts import Bilinear, EncoderSettings, summarise

@@ -6,8 +6,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.losses import RowHints, barlow_twins
+from imgcl.graph.block import Block
+from imgcl.losses import barlow_twins
 from imgcl.methods.base import Method
 from imgcl.methods.parts import EncoderSettings
 from imgcl.methods.two_views import make_view
@@ -28,20 +28,15 @@ class GBT(Method[GBTSettings]):
 
     name = "gbt"
     Settings = GBTSettings
-    forms = frozenset({"weighted", "statistics", "prototypes", "augmentation"})
 
     def __init__(self, n_features: int, settings: GBTSettings) -> None:
         super().__init__(n_features, settings)
         self.view = make_view(settings.edge_drop, settings.feature_mask)
         self.encoder = settings.build_encoder(n_features, finish=False, momentum=settings.momentum)
 
-    def loss(
-        self, block: Block, rows: Tensor | None, generator: torch.Generator, hints: RowHints | None = None
-    ) -> Tensor:
+    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         u, v = self.encoder([self.view(block, generator), self.view(block, generator)], rows)
-        if hints is None:
-            return barlow_twins(u, v, eps=self.settings.eps)
-        return hints.with_prototypes(barlow_twins(u, v, eps=self.settings.eps, statistics=hints.statistics), u, v)
+        return barlow_twins(u, v, eps=self.settings.eps)
 
     def embed(self, block: Block) -> Tensor:
         return self.encoder([block])[0]  # type: ignore[no-any-return]

@@ -6,9 +6,9 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from imgcl.block import Block
 from imgcl.encoders.base import Activation, Linear, Norm
-from imgcl.losses import RowHints, class_info_nce, info_nce
+from imgcl.graph.block import Block
+from imgcl.losses import info_nce
 from imgcl.losses.info_nce import SMALLEST_TAU
 from imgcl.methods.two_views import Drop, TwoViews, TwoViewSettings
 
@@ -31,7 +31,6 @@ class GRACE(TwoViews[GRACESettings]):
 
     name = "grace"
     Settings = GRACESettings
-    forms = frozenset({"negatives", "prototypes", "augmentation"})
 
     def __init__(self, n_features: int, settings: GRACESettings) -> None:
         super().__init__(n_features, settings, settings.drop)
@@ -39,18 +38,12 @@ class GRACE(TwoViews[GRACESettings]):
         width = self.encoder.out_features
         self.projector = nn.Sequential(Linear(width, settings.projection), nn.ELU(), Linear(settings.projection, width))
 
-    def loss(
-        self, block: Block, rows: Tensor | None, generator: torch.Generator, hints: RowHints | None = None
-    ) -> Tensor:
+    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         if rows is None and self.settings.sample < 1:
             rows = _random_rows(block.n_nodes, self.settings.sample, generator).to(block.device)
         both = self.projector(torch.cat(self.encoder(self.draw(block, generator), rows)))
         u, v = both.chunk(2)
-        if hints is None or hints.negatives == "all":
-            loss = info_nce(u, v, self.settings.tau)
-        else:
-            loss = class_info_nce(u, v, hints.classes, hints.negatives, self.settings.tau)
-        return loss if hints is None else hints.with_prototypes(loss, u, v)
+        return info_nce(u, v, self.settings.tau)
 
 
 def _random_rows(n_nodes: int, share: float, generator: torch.Generator) -> Tensor:

@@ -8,10 +8,10 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from imgcl.block import Block
-from imgcl.draws import source
+from imgcl._core.draws import source
 from imgcl.encoders import make_encoder
 from imgcl.encoders.base import Activation, Linear
+from imgcl.graph.block import Block
 from imgcl.losses import jsd_discrimination
 from imgcl.methods.base import Method
 from imgcl.methods.parts import EncoderSettings

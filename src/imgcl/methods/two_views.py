@@ -8,7 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from imgcl.block import Block
+from imgcl.graph.block import Block
 from imgcl.methods.base import Method
 from imgcl.methods.parts import EncoderSettings
 from imgcl.views import AdaptiveEdgeRemoving, AdaptiveFeatureMasking, Compose, EdgeRemoving, FeatureMasking, View

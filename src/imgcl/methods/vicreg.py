@@ -6,8 +6,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.losses import RowHints, vicreg
+from imgcl.graph.block import Block
+from imgcl.losses import vicreg
 from imgcl.methods.two_views import TwoViews, TwoViewSettings
 
 
@@ -24,17 +24,11 @@ class VICReg(TwoViews[VICRegSettings]):
 
     name = "vicreg"
     Settings = VICRegSettings
-    forms = frozenset({"weighted", "statistics", "prototypes", "augmentation"})
 
     def __init__(self, n_features: int, settings: VICRegSettings) -> None:
         super().__init__(n_features, settings)
         self.encoder = settings.build_encoder(n_features, finish=False)
 
-    def loss(
-        self, block: Block, rows: Tensor | None, generator: torch.Generator, hints: RowHints | None = None
-    ) -> Tensor:
+    def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:
         u, v = self.encoder(self.draw(block, generator), rows)
-        weights = (self.settings.invariance, self.settings.variance, self.settings.covariance)
-        if hints is None:
-            return vicreg(u, v, *weights)
-        return hints.with_prototypes(vicreg(u, v, *weights, statistics=hints.statistics), u, v)
+        return vicreg(u, v, self.settings.invariance, self.settings.variance, self.settings.covariance)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imgcl.evaluate.groups import class_groups
+from imgcl.evaluation.groups import class_groups
 from imgcl.plots.style import COLUMN, GROUP_COLOURS, MARKERS, by_size, checked, drawing, names_of, plain
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.plots.style import COLOURS, COLUMN, MARKERS, drawing, plain
 
 if TYPE_CHECKING:

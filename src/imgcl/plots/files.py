@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imgcl.errors import InputError
-from imgcl.extras import need
-from imgcl.files import atomic_path
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
+from imgcl._core.files import atomic_path
 from imgcl.plots.style import SETTINGS
 
 if TYPE_CHECKING:

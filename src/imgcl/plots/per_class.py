@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.plots.style import COLOURS, COLUMN, PAGE, by_size, checked, drawing, names_of, plain
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imgcl.errors import InputError
-from imgcl.extras import need
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,14 +78,6 @@ def names_of(class_names: Sequence[str] | None, n_classes: int) -> list[str]:
 def plain(text: str) -> str:
     """Text without matplotlib's formulas: a dollar sign in a name is a dollar sign."""
     return str(text).replace("$", r"\$")
-
-
-def plain_minor_ticks(axis: Any) -> None:
-    """Minor ticks of logarithmic axes without numbers, which run into each other in small panels."""
-    from matplotlib.ticker import NullFormatter
-
-    for each in (axis.xaxis, axis.yaxis):
-        each.set_minor_formatter(NullFormatter())
 
 
 def by_size(sizes: ArrayLike) -> np.ndarray:

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.errors import InputError
-from imgcl.evaluate import EvaluationResult, attribution, class_groups, combine, evaluate
-from imgcl.evaluate.labels import Labels, encode_labels
-from imgcl.evaluate.protocol import draw_splits, named
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import generator
+from imgcl.evaluation import Estimate, EvaluationResult, attribution, class_groups, combine, evaluate
+from imgcl.evaluation.labels import Labels, encode_labels
+from imgcl.evaluation.metrics import precision, recall
+from imgcl.evaluation.protocol import draw_splits, named
+from imgcl.evaluation.render import COLUMNS
 from imgcl.imbalance import Split
 from imgcl.report.encoding import array, classes, coordinates, number, numbers
 from imgcl.report.predictions import node_predictions
 from imgcl.report.projection import project
-from imgcl.report.results import result_entry
 from imgcl.report.words import tail_conclusion
-from imgcl.seeding import generator
 
 POINTS = 20_000  # what WebGL draws smoothly on a laptop
 FACTORS = ("accuracy", "head", "middle", "tail")
@@ -93,7 +94,7 @@ def build_content(
     Args:
         runs: one or more runs on the same graph.
         nodes: its nodes.
-        imbalance: law of the training labels, see :func:`imgcl.evaluate.evaluate`.
+        imbalance: law of the training labels, see :func:`imgcl.evaluation.evaluate`.
         classifiers: names of classifiers.
         splits: number of splits.
         seed: of the splits and of the map.
@@ -248,4 +249,25 @@ def _add_effects(content: dict[str, Any], runs: Sequence[ReportRun], results: Se
             }
             for name, row in effects.effects.items()
         },
+    }
+
+
+def result_entry(result: EvaluationResult, classifier: str) -> dict[str, Any]:
+    """Metrics with deviation and interval, recall and precision of every class, and the confusion matrix in counts."""
+    scores = result.of(classifier)
+    per_class = {}
+    for name, metric in (("recall", recall), ("precision", precision)):
+        per_class[name] = [_estimate(scores.estimate(values)) for values in metric(scores.confusion).T]
+    return {
+        "metrics": {metric: _estimate(result[classifier, metric]) for metric in COLUMNS},
+        **per_class,
+        "confusion": np.asarray(scores.confusion.sum(axis=0)).tolist(),
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {
+        "mean": number(found.mean),
+        "sd": number(found.sd),
+        "ci95": None if found.ci95 is None else numbers(found.ci95),
     }

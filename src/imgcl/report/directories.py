@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.errors import ImgclError, InputError, RunError
 from imgcl.balance import BalanceSettings
 from imgcl.balance.centrality import centrality
 from imgcl.data import about, load_graph
-from imgcl.errors import ImgclError, InputError, RunError
-from imgcl.evaluate import align_labels, read_labels
+from imgcl.evaluation import align_labels, read_labels
 from imgcl.graph import Graph
-from imgcl.pretrain import scoped_graph
 from imgcl.report.content import Nodes, ReportRun
-from imgcl.train import Run, RunConfig
+from imgcl.training import Run, RunConfig
+from imgcl.training.pretrain import scoped_graph
 
 
 def read_runs(paths: Sequence[str | Path]) -> list[ReportRun]:

@@ -9,10 +9,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from imgcl._version import __version__
-from imgcl.errors import InputError
-from imgcl.extras import need
-from imgcl.files import write_text
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
+from imgcl._core.files import write_text
+from imgcl._core.version import __version__
 from imgcl.report.encoding import script_json
 
 PAGES = {

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from imgcl.evaluate.labels import Labels, check_embedding, normalise_rows
-from imgcl.evaluate.names import resolve_classifiers, resolve_probe
-from imgcl.evaluate.tasks import Bench, Task
+from imgcl.evaluation.labels import Labels, check_embedding, normalise_rows
+from imgcl.evaluation.names import resolve_classifiers, resolve_probe
+from imgcl.evaluation.tasks import Bench, Task
 from imgcl.imbalance import Split
 
 
@@ -31,11 +31,11 @@ def node_predictions(
         Z: embeddings (N, d).
         labels: of the nodes.
         split: its training nodes teach, its validation nodes choose the setting.
-        classifiers: names of ``imgcl.evaluate.CLASSIFIERS``.
-        probe: as in :func:`imgcl.evaluate.evaluate`.
+        classifiers: names of ``imgcl.evaluation.CLASSIFIERS``.
+        probe: as in :func:`imgcl.evaluation.evaluate`.
 
     Example:
-        >>> from imgcl.evaluate.labels import encode_labels
+        >>> from imgcl.evaluation.labels import encode_labels
         >>> Z = np.repeat(np.eye(2), 3, axis=0)
         >>> labels = encode_labels([0, 0, 0, 1, 1, 1])
         >>> node_predictions(Z, labels, Split([0, 3], [1, 4], [2, 5]), ["plain"])["plain"].classes.tolist()

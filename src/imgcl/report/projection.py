@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 
-from imgcl.errors import InputError
-from imgcl.evaluate.labels import check_embedding, normalise_rows
-from imgcl.extras import need
-from imgcl.seeding import derive
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
+from imgcl._core.seeding import derive
+from imgcl.evaluation.labels import check_embedding, normalise_rows
 
 Points = NDArray[np.float32]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from imgcl.evaluate import Effects, Estimate
+from imgcl.evaluation import Effects, Estimate
 
 
 def moved(effect: Estimate) -> str:

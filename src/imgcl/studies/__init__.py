@@ -1,79 +1,34 @@
-"""Studies: every table and figure of the paper with one command each, crash-safe, from cells that studies share."""
+"""Studies: grids of cells with journals, from a file of one's own or offered by packages, such as the lab's."""
 
-from imgcl.errors import InputError
-from imgcl.studies import (
-    ablation,
-    baselines,
-    custom,
-    distribution,
-    forms,
-    imbalance,
-    long_tail,
-    main,
-    methods,
-    per_class,
-    sensitivity,
-    starved,
-    theory,
-    tsne,
-    when,
-)
+from imgcl.studies.cells import BaselineCell, Cell, Context, EvaluateCell, GraphRef, PretrainCell, TrialCell
 from imgcl.studies.grid import Graphs, Point, StudySpec, only, read_spec
+from imgcl.studies.protocol import Embedded, Protocol
 from imgcl.studies.render import to_text, write_report
-from imgcl.studies.report import Report
+from imgcl.studies.report import Report, Table
 from imgcl.studies.results import Results
 from imgcl.studies.running import run_study
 from imgcl.studies.store import Store
-from imgcl.studies.study import Study
-from imgcl.train.settings import did_you_mean
-
-STUDIES: dict[str, Study] = {
-    module.STUDY.spec.name: module.STUDY
-    for module in (
-        main,
-        methods,
-        baselines,
-        imbalance,
-        ablation,
-        sensitivity,
-        per_class,
-        distribution,
-        tsne,
-        theory,
-        long_tail,
-        when,
-        forms,
-        starved,
-    )
-}
-
-
-def resolve_study(name: str) -> Study:
-    """The study of that name.
-
-    Example:
-        >>> resolve_study("ablation").spec.methods
-        ('gbt',)
-    """
-    if name not in STUDIES:
-        raise InputError(f"there is no study {name!r}{did_you_mean(name, STUDIES)}")
-    return STUDIES[name]
-
-
-def make_report(results: Results) -> Report:
-    """The report of a study: its own, or the general one for a user's study."""
-    study = STUDIES.get(results.name)
-    return custom.report(results) if study is None else study.report(results)
-
+from imgcl.studies.study import STUDIES, Study, make_report, resolve_study
 
 __all__ = [
     "STUDIES",
+    "BaselineCell",
+    "Cell",
+    "Context",
+    "Embedded",
+    "EvaluateCell",
+    "GraphRef",
     "Graphs",
     "Point",
+    "PretrainCell",
+    "Protocol",
+    "Report",
     "Results",
     "Store",
     "Study",
     "StudySpec",
+    "Table",
+    "TrialCell",
     "make_report",
     "only",
     "read_spec",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from imgcl.studies.cells import WITH_GRAPH, Cell
+from imgcl.studies.cells import Cell
 from imgcl.studies.store import Store
 
 
@@ -69,4 +69,4 @@ class Agenda:
 
 def fingerprint(cell: Cell) -> str | None:
     """The graph that computing the cell loads."""
-    return cell.graph.fingerprint if isinstance(cell, WITH_GRAPH) else None
+    return None if cell.loads is None else cell.loads.fingerprint

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from imgcl.train.settings import RunConfig
+from imgcl._core.errors import InputError, RunError
+from imgcl.graph import Graph
+from imgcl.studies.packing import rounded
+from imgcl.studies.protocol import Embedded, Protocol, evaluate_baseline, evaluate_embedded
+from imgcl.training import Run, RunConfig, Trainer
+from imgcl.training.pretrain import pretrain, scoped_graph
 
 RESULT_VERSION = 1  # raised when the code gives other results, not by rounding alone: all cells become new
 PRETRAIN_VERSION = 2  # the same for pre-trainings and what starts from them (2: other random views of large graphs)
-ORDINARY = "random:10/10/80"  # in the place of an imbalance: ordinary random splits of all labelled nodes
-CLASSIFIERS = ("plain", "reweight", "pbs", "logit-adjust")
-# Settings that came after the first published keys, and what stood in their place: left out where they say the same.
-NEWER_BALANCE: dict[str, Any] = {
-    "clusters_per_class": 1,
-    "statistics": "rows",
-    "negatives": "all",
-    "prototypes": 0.0,
-    "augmentation": "uniform",
-}
-NEWER_PROTOCOL: dict[str, Any] = {"measure": "test"}
+LABELLING_FACTS = ("epoch", "alpha", "sizes", "drawn", "agreement", "ari", "nmi", "true_drawn")
 
 
 class GraphRef(BaseModel):
@@ -41,48 +40,75 @@ class GraphRef(BaseModel):
     n_classes: int = 0
 
 
-class Protocol(BaseModel):
-    """How an embedding is evaluated, see :func:`imgcl.evaluate.evaluate`."""
+@dataclass(frozen=True)
+class Context:
+    """What a cell is given to be computed with, wherever it runs.
+
+    Attributes:
+        graph: loads the graph of :attr:`Cell.loads`.
+        embedded: reads the pre-training of :attr:`Cell.needs`.
+        directory: the cell's own, for what it keeps beside its result.
+    """
+
+    graph: Callable[[], Graph]
+    embedded: Callable[[], Embedded]
+    directory: Path
+
+
+class Cell(BaseModel, ABC):
+    """One thing that a study computes, as an immutable value that can be sent to another process.
+
+    A study with a computation of its own derives a class with its settings as fields, a ``kind`` that no other class
+    has, :meth:`identity` and :meth:`compute`.
+
+    Example:
+        >>> class SquareCell(Cell):
+        ...     kind = "square"
+        ...     number: int
+        ...
+        ...     def identity(self):
+        ...         return {"number": self.number}
+        ...
+        ...     def compute(self, context):
+        ...         return {"square": self.number**2}
+        >>> SquareCell(number=2).key == SquareCell(number=3).key
+        False
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    imbalance: str = "exp:100"
-    classifiers: tuple[str, ...] = CLASSIFIERS
-    splits: int = Field(20, ge=1)
-    seed: int = 0
-    probe: str = "batched"
-    ceiling: int = Field(1, ge=0)
-    measure: Literal["test", "validation"] = "test"  # validation: one half chooses settings, the other half measures
+    kind: ClassVar[str]
 
-
-class _Cell(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+    @abstractmethod
     def identity(self) -> dict[str, Any]:
         """Everything that decides the result, as plain values."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def compute(self, context: Context) -> dict[str, Any]:
+        """The result, as plain values."""
 
     @cached_property
     def key(self) -> str:
         """Hash of the identity."""
-        facts = {"result_version": RESULT_VERSION, "kind": getattr(self, "kind"), **self.identity()}  # noqa: B009
+        facts = {"result_version": RESULT_VERSION, "kind": self.kind, **self.identity()}
         text = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @property
+    def loads(self) -> GraphRef | None:
+        """The graph that is loaded to compute the cell."""
+        return None
+
+    @property
     def needs(self) -> PretrainCell | None:
-        """The cell whose result this one starts from."""
+        """The pre-training that this cell starts from."""
         return None
 
 
-def _without_defaults(facts: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in facts.items() if name not in newer or value != newer[name]}
-
-
-class PretrainCell(_Cell):
+class PretrainCell(Cell):
     """One pre-training: graph and full settings, the preset already written out."""
 
-    kind: Literal["pretrain"] = "pretrain"
+    kind = "pretrain"
     graph: GraphRef
     config: RunConfig
 
@@ -92,92 +118,108 @@ class PretrainCell(_Cell):
         facts["method_settings"] = config.build_settings().model_dump(mode="json")  # defaults written out
         if config.balance is not None and config.balance.n_clusters is None:
             facts["balance"]["n_clusters"] = self.graph.n_classes or "auto"  # as the trainer reads it
-        if config.balance is not None:
-            facts["balance"] = _without_defaults(facts["balance"], NEWER_BALANCE)
         if config.scope.scope == "train":
             facts["scope"] = {"scope": "train"}  # law and split are not read there
         return {"pretrain_version": PRETRAIN_VERSION, "graph": self.graph.fingerprint, **facts}
+
+    @property
+    def loads(self) -> GraphRef:
+        return self.graph
 
     @property
     def tied(self) -> bool:
         """Whether the pre-training belongs to one split, so that nothing else can use its embedding."""
         return self.config.scope.scope != "train"
 
+    def compute(self, context: Context) -> dict[str, Any]:
+        graph = self.unchanged(context.graph())
+        source, diagnose = self.graph.name, graph.y is not None
+        run = pretrain(graph, self.config, context.directory, source=source, resume=True, diagnose=diagnose)
+        return _summary(run)
 
-class EvaluateCell(_Cell):
-    """Linear evaluation of an embedding on many splits."""
+    def unchanged(self, graph: Graph) -> Graph:
+        """The graph, if it is still the one that the study was planned with."""
+        if graph.fingerprint != self.graph.fingerprint:
+            raise RunError(f"graph {self.graph.source!r} changed while the study was running: start the study again")
+        return graph
 
-    kind: Literal["evaluate"] = "evaluate"
+
+def _summary(run: Run) -> dict[str, Any]:
+    history = run.history
+    facts = {
+        "epochs": len(history["loss"]),
+        "loss": history["loss"][-1],
+        "width": run.embedding.shape[1],
+        "labellings": [{name: entry.get(name) for name in LABELLING_FACTS} for entry in history["labellings"]],
+    }
+    return rounded(facts, 6)  # type: ignore[no-any-return]
+
+
+class _Evaluation(Cell):
     pretrain: PretrainCell
     protocol: Protocol = Protocol()
 
     def identity(self) -> dict[str, Any]:
-        protocol = _without_defaults(self.protocol.model_dump(mode="json"), NEWER_PROTOCOL)
+        protocol = self.protocol.model_dump(mode="json")
         if self.pretrain.tied:  # its split came with the pre-training
             protocol = {name: protocol[name] for name in ("classifiers", "probe")}
         return {"pretrain": self.pretrain.key, "protocol": protocol}
+
+
+class EvaluateCell(_Evaluation):
+    """Linear evaluation of an embedding on many splits."""
+
+    kind = "evaluate"
 
     @property
     def needs(self) -> PretrainCell:
         return self.pretrain
 
+    def compute(self, context: Context) -> dict[str, Any]:
+        return evaluate_embedded(context.embedded(), self.protocol)
 
-class TrialCell(EvaluateCell):
+
+class TrialCell(_Evaluation):
     """A small pre-training and its evaluation at once: nothing is kept of it but the figures."""
 
-    kind: Literal["trial"] = "trial"  # type: ignore[assignment]
+    kind = "trial"
 
     @property
-    def graph(self) -> GraphRef:
+    def loads(self) -> GraphRef:
         return self.pretrain.graph
 
-    @property
-    def needs(self) -> None:  # type: ignore[override]
-        return None
+    def compute(self, context: Context) -> dict[str, Any]:
+        return evaluate_embedded(self._embedded(context.graph()), self.protocol)
+
+    def _embedded(self, graph: Graph) -> Embedded:
+        """The embedding, which is never written."""
+        self.pretrain.unchanged(graph)
+        if graph.y is None:
+            raise InputError(f"graph {graph.name!r} has no labels: a trial cannot be evaluated without them")
+        scoped = scoped_graph(graph, self.pretrain.config)
+        trainer = Trainer(self.pretrain.config, graph if scoped is None else scoped.pretrain)
+        trainer.train()
+        if scoped is None:
+            return Embedded(trainer.embed(), graph.y, split=None)
+        assert scoped.embed.y is not None
+        return Embedded(trainer.embed(scoped.embed), scoped.embed.y, split=scoped.embed_split)
 
 
-class BaselineCell(_Cell):
+class BaselineCell(Cell):
     """A baseline through the same splits, classifiers and metrics."""
 
-    kind: Literal["baseline"] = "baseline"
+    kind = "baseline"
     graph: GraphRef
     baseline: str
     protocol: Protocol = Protocol()
 
     def identity(self) -> dict[str, Any]:
         protocol = self.protocol.model_dump(mode="json", exclude={"probe", "ceiling"})
-        protocol = _without_defaults(protocol, NEWER_PROTOCOL)
         return {"graph": self.graph.fingerprint, "baseline": self.baseline, "protocol": protocol}
 
-
-class MapCell(_Cell):
-    """t-SNE of the test nodes of one split: of the embedding, or of a classifier's scores on it."""
-
-    kind: Literal["map"] = "map"
-    pretrain: PretrainCell
-    protocol: Protocol = Protocol()
-    classifier: str | None = None
-
-    def identity(self) -> dict[str, Any]:
-        protocol = self.protocol.model_dump(mode="json", include={"imbalance", "seed", "probe"})
-        return {"pretrain": self.pretrain.key, "classifier": self.classifier, "protocol": protocol}
-
     @property
-    def needs(self) -> PretrainCell:
-        return self.pretrain
+    def loads(self) -> GraphRef:
+        return self.graph
 
-
-class TheoryCell(_Cell):
-    """Proposition 1 simulated."""
-
-    kind: Literal["theory"] = "theory"
-    samples: int = 100_000
-    repeats: int = 20
-    seed: int = 0
-
-    def identity(self) -> dict[str, Any]:
-        return {"samples": self.samples, "repeats": self.repeats, "seed": self.seed}
-
-
-Cell = PretrainCell | EvaluateCell | TrialCell | BaselineCell | MapCell | TheoryCell
-WITH_GRAPH = (PretrainCell, TrialCell, BaselineCell)  # cells that are computed from a graph
+    def compute(self, context: Context) -> dict[str, Any]:
+        return evaluate_baseline(self.baseline, context.graph(), self.protocol)

@@ -10,26 +10,18 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from imgcl._core.documents import read_toml
+from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl.baselines import resolve_baseline
-from imgcl.documents import read_toml
-from imgcl.errors import DataNotFoundError, InputError
-from imgcl.estimator import IMGCL, make_config
-from imgcl.evaluate.names import resolve_classifiers, resolve_probe
+from imgcl.evaluation.names import resolve_classifiers, resolve_probe
 from imgcl.graph import Graph
 from imgcl.imbalance import parse_imbalance
 from imgcl.methods import resolve_method
-from imgcl.studies.cells import (
-    CLASSIFIERS,
-    ORDINARY,
-    BaselineCell,
-    Cell,
-    EvaluateCell,
-    GraphRef,
-    PretrainCell,
-    Protocol,
-)
+from imgcl.studies.cells import BaselineCell, Cell, EvaluateCell, GraphRef, PretrainCell
 from imgcl.studies.lines import GROUP_LABELS
-from imgcl.train.settings import RunConfig, ScopeSettings, validated
+from imgcl.studies.protocol import CLASSIFIERS, ORDINARY, Protocol
+from imgcl.training.estimator import IMGCL, make_config
+from imgcl.training.settings import RunConfig, ScopeSettings, validated
 
 NONE = "none"  # a balance setting: the plain method
 MOST_POINTS = 100_000
@@ -40,12 +32,12 @@ class StudySpec(BaseModel):
 
     Attributes:
         name: of the study and of its directory.
-        datasets: names or paths of labelled graphs.
+        datasets: names or paths of labelled graphs; none for a study whose cells need no graph.
         methods: contrastive methods.
         balances: balance settings by the name they have in tables; ``none`` is the plain method, ``imgcl`` the paper's.
         baselines: evaluated beside them, with one seed.
         imbalances: laws of the training labels.
-        classifiers: names of ``imgcl.evaluate.CLASSIFIERS``.
+        classifiers: names of ``imgcl.evaluation.CLASSIFIERS``.
         scope: see ``imgcl.imbalance.scopes``; ``graph`` and ``inductive`` pre-train anew for every split.
         preset: ``fast`` or ``paper``.
         settings: of method and training, to replace the preset's.
@@ -58,7 +50,7 @@ class StudySpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    datasets: tuple[str, ...] = Field(min_length=1)
+    datasets: tuple[str, ...]
     methods: tuple[str, ...] = ("gbt",)
     balances: dict[str, str] = Field(default_factory=lambda: {NONE: NONE, IMGCL: IMGCL})
     baselines: tuple[str, ...] = ()
@@ -164,6 +156,8 @@ def read_spec(path: str | Path) -> StudySpec:
     except ValueError as error:  # of TOML, of its encoding, of a number with thousands of digits
         raise InputError(f"{file} is not readable TOML: {error}") from None
     spec = validated(StudySpec, {"name": file.stem, **values}).checked()
+    if not spec.datasets:
+        raise InputError(f"{file}: datasets is empty: name at least one graph")
     here = file.parent
     paths = {source: here / source for source in spec.datasets if _is_file(here / source)}
     return spec.model_copy(update={"datasets": tuple(str(paths.get(source, source)) for source in spec.datasets)})

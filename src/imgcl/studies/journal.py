@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from imgcl.checksums import json_checksum
-from imgcl.documents import json_bytes, parse_json, read_bytes
-from imgcl.errors import RunError
-from imgcl.files import open_unlinked
-from imgcl.locks import locked
+from imgcl._core.checksums import json_checksum
+from imgcl._core.documents import json_bytes, parse_json, read_bytes
+from imgcl._core.errors import RunError
+from imgcl._core.files import open_unlinked
+from imgcl._core.locks import locked
 
 Line = dict[str, Any]
 JOURNAL = "journal.jsonl"

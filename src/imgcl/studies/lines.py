@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from imgcl.errors import RunError
+from imgcl._core.errors import RunError
 from imgcl.studies.journal import Journal, Line
 
 GROUP_LABELS = ("dataset", "method", "balance", "imbalance")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from imgcl.evaluate import EvaluationResult, Groups, Scores
-from imgcl.evaluate.groups import GROUP_NAMES
-from imgcl.evaluate.pairing import Nodes
+from imgcl.evaluation import EvaluationResult, Groups, Scores
+from imgcl.evaluation.groups import GROUP_NAMES
+from imgcl.evaluation.pairing import Nodes
 
 
 def rounded(value: Any, digits: int) -> Any:
@@ -29,7 +29,7 @@ def pack_result(result: EvaluationResult) -> dict[str, Any]:
 
     Example:
         >>> import numpy as np
-        >>> from imgcl.evaluate import evaluate
+        >>> from imgcl.evaluation import evaluate
         >>> y = np.repeat([0, 1, 2], 60)
         >>> result = evaluate(np.eye(3)[y], y, imbalance="exp:5", classifier="plain", splits=2)
         >>> unpack_result(pack_result(result))["plain", "accuracy"].mean

@@ -7,9 +7,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-from imgcl.evaluate.render import align, markdown_table
-from imgcl.files import write_text
-from imgcl.spreadsheets import safe_cell
+from imgcl._core.files import write_text
+from imgcl._core.spreadsheets import safe_cell
+from imgcl.evaluation.render import align, markdown_table
 from imgcl.studies.report import Report, Table
 from imgcl.studies.results import Results
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from imgcl.evaluate import Estimate
+from imgcl.evaluation import Estimate
 from imgcl.studies.results import Results
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def attribution_rows(
     results: Results, labels: dict[str, Any], metrics: Sequence[str] = ("accuracy", "tail")
 ) -> dict[str, dict[str, Estimate]] | None:
     """The 2 x 2 of a group with ImGCL and the same without; ``None`` while one of them is open."""
-    from imgcl.evaluate import attribution
+    from imgcl.evaluation import attribution
 
     pair = results.paired({**labels, "balance": "none"}, {**labels, "balance": "imgcl"})
     if pair is None or any(name not in pair[0].classifiers for name in ("plain", "pbs")):

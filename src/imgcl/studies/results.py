@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from imgcl.errors import RunError
-from imgcl.evaluate import EvaluationResult
-from imgcl.evaluate.results import join
+from imgcl._core.errors import RunError
+from imgcl.evaluation import EvaluationResult
+from imgcl.evaluation.results import join
 from imgcl.studies.journal import Journal
 from imgcl.studies.lines import EVALUATED, GROUP_LABELS, study_lines
 from imgcl.studies.packing import unpack_result
@@ -124,6 +124,12 @@ class Results:
         return [line["result"] for line in lines if line is not None and line["status"] == "done"]
 
     # ------------------------------------------------------------------ facts
+
+    @property
+    def asked_by_name(self) -> bool:
+        """Whether it was run as ``imgcl study NAME``: the study of a package, not one from a file."""
+        command: str = self._plans[-1]["command"]
+        return command.split()[:3] == ["imgcl", "study", self.name]
 
     def _keys(self) -> list[str]:
         """Keys of all cells, each once, in the order of the grid."""

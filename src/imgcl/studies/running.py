@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from imgcl.studies.agenda import Agenda
-from imgcl.studies.cells import Cell
+from imgcl.studies.cells import BaselineCell, Cell, PretrainCell
 from imgcl.studies.engines import Settings, resolve_engine
 from imgcl.studies.grid import Point
 from imgcl.studies.journal import Journal
 from imgcl.studies.lines import study_lines
 from imgcl.studies.results import effective_points
 from imgcl.studies.store import Store
-from imgcl.train.run import versions
+from imgcl.training.run import versions
 
 
 @dataclass
@@ -171,9 +171,10 @@ def _plan(
 def _kind(cell: Cell) -> tuple[str, ...]:
     """Cells that take about the same time."""
     origin = cell.needs or cell
-    graph = getattr(origin, "graph", None)
-    method = origin.config.method if origin.kind == "pretrain" else getattr(origin, "baseline", "")
-    return (cell.kind, "" if graph is None else graph.name, method)
+    graph = "" if origin.loads is None else origin.loads.name
+    method = origin.config.method if isinstance(origin, PretrainCell) else ""
+    baseline = origin.baseline if isinstance(origin, BaselineCell) else ""
+    return (cell.kind, graph, method or baseline)
 
 
 def _left(agenda: Agenda, times: Mapping[tuple[str, ...], Sequence[float]], workers: int) -> float:

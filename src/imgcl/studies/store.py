@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from imgcl.checksums import read_checked_json, write_checked_json
+from imgcl._core.checksums import read_checked_json, write_checked_json
 from imgcl.studies.cells import Cell, PretrainCell
 from imgcl.studies.journal import JOURNAL, Journal
 from imgcl.studies.lines import study_lines
-from imgcl.train import Run
+from imgcl.studies.records import Record
+from imgcl.training import Run
 
 RECORD = "record.json"
 RECORD_BYTES = 1 << 28
@@ -21,8 +21,6 @@ FORMAT = "imgcl-cell-2"
 WEIGHTS = "checkpoint.safetensors"
 EMBEDDING = "embedding.npy"
 RECORDED = ("status", "seconds", "commit", "result")  # what a journal's line keeps of a record
-
-Record = dict[str, Any]
 
 
 class Store:

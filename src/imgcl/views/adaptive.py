@@ -10,9 +10,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.sparse import CSR, Features, SparseFeatures
-from imgcl.views.base import check_probability, draw_seed, edge_probabilities
+from imgcl._core.sparse import CSR, Features, SparseFeatures
+from imgcl.graph.block import Block
+from imgcl.views.base import check_probability, draw_seed
 from imgcl.views.centrality import centrality_scores, check_scores
 from imgcl.views.feature_masking import mask_columns
 
@@ -60,8 +60,7 @@ class AdaptiveEdgeRemoving(_Adaptive):
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
         if self.p == 0:
             return block
-        probability = edge_probabilities(block, self.probabilities(block))
-        return block.with_adjacency(block.adjacency.drop_edges(probability, draw_seed(generator)))
+        return block.with_adjacency(block.adjacency.drop_edges(self.probabilities(block), draw_seed(generator)))
 
 
 class AdaptiveFeatureMasking(_Adaptive):

@@ -8,8 +8,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
+from imgcl.graph.block import Block
 
 
 class View(Protocol):
@@ -49,14 +49,6 @@ class Identity:
         return block
 
 
-def edge_probabilities(block: Block, p: float | Tensor) -> float | Tensor:
-    """What a view's probability of dropping an edge is for every edge: the weaker of its ends' strengths counts."""
-    if block.strength is None:
-        return p
-    ends = block.adjacency.row_index, block.adjacency.indices.long()
-    return p * torch.minimum(block.strength[ends[0]], block.strength[ends[1]])
-
-
 def draw_seed(generator: torch.Generator) -> int:
     """A seed for the counter-based kernels, drawn from the generator."""
     return int(torch.randint(0, 2**63 - 1, (1,), generator=generator, dtype=torch.int64))
@@ -67,8 +59,8 @@ def draw_kept(n: int, p: float, generator: torch.Generator) -> Tensor:
     return torch.rand(n, generator=generator, dtype=torch.float32) >= p
 
 
-def check_probability(p: float, name: str = "p") -> float:
+def check_probability(p: float | str, name: str = "p") -> float:
     """The probability, if it is one."""
-    if not 0 <= p <= 1:
-        raise InputError(f"{name} = {p}: a probability lies between 0 and 1")
+    if isinstance(p, str) or not 0 <= p <= 1:
+        raise InputError(f"{name} = {p!r}: a probability lies between 0 and 1")
     return float(p)

@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from imgcl.block import Block
-from imgcl.errors import InputError
-from imgcl.sparse import CSR
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import CSR
+from imgcl.graph.block import Block
 from imgcl.views import push
 
 Rows = Callable[[Any, Any, Any], tuple[np.ndarray, np.ndarray, np.ndarray]]

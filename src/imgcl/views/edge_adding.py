@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.sparse import CSR
+from imgcl._core.sparse import CSR
+from imgcl.graph.block import Block
 from imgcl.views.base import check_probability, draw_seed
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from imgcl.block import Block
-from imgcl.views.base import check_probability, draw_seed, edge_probabilities
+from imgcl.graph.block import Block
+from imgcl.views.base import check_probability, draw_seed
 
 
 class EdgeRemoving:
@@ -28,5 +28,4 @@ class EdgeRemoving:
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
         if self.p == 0:
             return block
-        probability = edge_probabilities(block, self.p)
-        return block.with_adjacency(block.adjacency.drop_edges(probability, draw_seed(generator)))
+        return block.with_adjacency(block.adjacency.drop_edges(self.p, draw_seed(generator)))

@@ -11,11 +11,11 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.sparse import CSR, DenseFeatures, Features, Operator, SparseFeatures
-from imgcl.sparse.csr import edge_uniform as edge_uniform_torch
-from imgcl.sparse.kernels import edge_uniform
-from imgcl.sparse.threads import threaded, threads_for
+from imgcl._core.sparse import CSR, DenseFeatures, Features, Operator, SparseFeatures
+from imgcl._core.sparse.csr import edge_uniform as edge_uniform_torch
+from imgcl._core.sparse.kernels import edge_uniform
+from imgcl._core.sparse.threads import threaded, threads_for
+from imgcl.graph.block import Block
 from imgcl.views.base import check_probability, draw_seed
 
 

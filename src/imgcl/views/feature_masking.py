@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
+from imgcl.graph.block import Block
 from imgcl.views.base import check_probability, draw_kept
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from imgcl.block import Block
+from imgcl.graph.block import Block
 
 
 class FeatureShuffling:

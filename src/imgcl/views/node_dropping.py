@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
+from imgcl.graph.block import Block
 from imgcl.views.base import check_probability, draw_kept
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.compiled import njit
+from imgcl._core.compiled import njit
 
 RowParts = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imgcl.block import Block
-from imgcl.errors import InputError
-from imgcl.sparse import CSR
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import CSR
+from imgcl.graph.block import Block
 from imgcl.views.base import check_probability
 from imgcl.views.node_dropping import keep_nodes
 

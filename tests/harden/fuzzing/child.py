@@ -48,8 +48,8 @@ def main() -> None:
 
     with atheris.instrument_imports(include=["imgcl", *LIBRARIES], exclude=_others(), enable_loader_override=False):
         import harden.fuzzing.readers  # noqa: F401 (for what it imports)
+    from imgcl._core.errors import DataNotFoundError
     from imgcl.data import public
-    from imgcl.errors import DataNotFoundError
 
     def no_network(url: str, *_: object, **__: object) -> None:
         raise DataNotFoundError(f"{url} could not be downloaded (fuzzing)")
@@ -118,7 +118,7 @@ class Trial:
         self.known: set[tuple[str, str]] = set()
 
     def read(self, data: bytes) -> None:
-        from imgcl.errors import ImgclError
+        from imgcl._core.errors import ImgclError
 
         tried, lost = COUNTS.unpack(self.counts[:])
         self.counts[:] = COUNTS.pack(tried + 1, lost + 1)  # lost, until the reader comes back

@@ -5,15 +5,12 @@ training changes are in :data:`ONE_STAGE` too: they are asked once.
 """
 
 from imgcl.balance.clusters.assignment import assign
-from imgcl.balance.clusters.centroids import constrained, plain
 from imgcl.balance.clusters.choose import choose_n_clusters
 from imgcl.balance.clusters.communities import communities
-from imgcl.balance.clusters.given import given
-from imgcl.balance.clusters.kmeans import KMeans, kmeans
-from imgcl.balance.clusters.matching import match
+from imgcl.balance.clusters.kmeans import KMeans, constrained, kmeans, plain
 from imgcl.balance.clusters.mixture import gmm
 from imgcl.balance.clusters.points import as_points
-from imgcl.balance.clusters.task import Clusterer, ClusterTask
+from imgcl.balance.clusters.task import Clusterer, ClusterTask, given, match
 
 __all__ = [
     "CLUSTERERS",

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.compiled import njit
-from imgcl.errors import InputError
+from imgcl._core.compiled import njit
+from imgcl._core.errors import InputError
 
 Int = NDArray[np.int64]
 RESOLUTION = 2**48  # integer cost of the largest cost; a path of thousands of moves still fits into 64 bits

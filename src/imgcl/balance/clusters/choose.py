@@ -6,13 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from imgcl import seeding
+from imgcl._core import seeding
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters.assignment import assign
+from imgcl.balance.clusters.communities import modularity
 from imgcl.balance.clusters.kmeans import kmeans
 from imgcl.balance.clusters.lloyd import centroid_costs, row_norms
-from imgcl.balance.clusters.modularity import modularity
 from imgcl.balance.clusters.points import Points
-from imgcl.errors import InputError
 from imgcl.graph import Graph
 
 MOST = 30

@@ -1,4 +1,4 @@
-"""Pseudo-labels from the topology alone: communities found by Leiden, brought to K of them."""
+"""Pseudo-labels from the topology alone: communities found by Leiden, brought to K of them; modularity."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import threading
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from imgcl.balance.clusters.modularity import edge_shares
+from imgcl._core.errors import InputError
+from imgcl._core.extras import need
 from imgcl.balance.clusters.task import ClusterTask, Labels
-from imgcl.errors import InputError
-from imgcl.extras import need
 from imgcl.graph import Graph
 
 LARGEST = 512  # communities that are merged one by one; the crumbs beyond them are one community from the start
@@ -84,3 +84,23 @@ def _pool_crumbs(labels: Labels, keep: int) -> Labels:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return np.minimum(rank, keep - 1)[labels]
+
+
+def modularity(graph: Graph, labels: NDArray[np.int64], n_clusters: int) -> float:
+    """Share of edges inside clusters, less its expectation for random edges of the same degrees.
+
+    Example:
+        >>> two_pairs = Graph.from_edges([[0, 2], [1, 3]], x=np.eye(4))
+        >>> modularity(two_pairs, np.array([0, 0, 1, 1]), 2)
+        0.5
+    """
+    shares = edge_shares(graph, labels, n_clusters)
+    return float(np.trace(shares) - (shares.sum(axis=1) ** 2).sum())
+
+
+def edge_shares(graph: Graph, labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.float64]:
+    """Share of all edge ends between each two clusters, (K, K)."""
+    n = graph.n_nodes
+    member = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
+    ends = (member.T @ (graph.adjacency @ member)).toarray()
+    return np.asarray(ends / max(1.0, ends.sum()))

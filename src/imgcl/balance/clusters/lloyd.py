@@ -1,17 +1,23 @@
-"""The two halves of a k-means iteration, block by block: costs of all centroids, and means of all clusters."""
+"""The two halves of a k-means iteration, block by block: costs of all centroids, and means of all clusters.
+
+The inner loops are compiled: a BLAS does these products no faster, because K is small, and its threads wait for each
+other by spinning, which on a busy machine costs many times the work. They release the interpreter lock, so blocks can
+run side by side.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl.balance.clusters.kernels import block_costs, move_rows, squared_norms
+from imgcl._core.compiled import njit
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters.points import Points, dense, each_block
-from imgcl.errors import InputError
 
 Labels = NDArray[np.int64]
 LARGEST_NORM = 1e37  # squared: distances to it and between two of them are single-precision numbers
 MOVED_TOGETHER = 1 << 13  # rows that are copied at once when they change cluster
+Float = NDArray[np.float32]
 
 
 def centroid_costs(points: Points, centroids: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -74,4 +80,53 @@ def row_norms(points: Points) -> NDArray[np.float64]:
             f"row {norms.argmax()} to cluster has length {norms.max() ** 0.5:.3g}, too much for squared distances in "
             "single precision: the encoder has diverged, or scale the rows"
         )
+    return norms
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def block_costs(block: Float, centroids: Float, norms: Float, out: Float) -> None:
+    """``norms - 2 * block @ centroids.T`` into ``out``: squared distances less the rows' own squared norms."""
+    n, d = block.shape
+    whole = n - n % 4
+    for row in range(0, whole, 4):  # four rows at a time share each load of a centroid
+        for c in range(len(centroids)):
+            s0, s1, s2, s3 = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+            for i in range(d):
+                factor = centroids[c, i]
+                s0 += block[row, i] * factor
+                s1 += block[row + 1, i] * factor
+                s2 += block[row + 2, i] * factor
+                s3 += block[row + 3, i] * factor
+            out[row, c] = norms[c] - 2 * s0
+            out[row + 1, c] = norms[c] - 2 * s1
+            out[row + 2, c] = norms[c] - 2 * s2
+            out[row + 3, c] = norms[c] - 2 * s3
+    for row in range(whole, n):
+        for c in range(len(centroids)):
+            s0 = np.float32(0)
+            for i in range(d):
+                s0 += block[row, i] * centroids[c, i]
+            out[row, c] = norms[c] - 2 * s0
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def move_rows(block: Float, old: NDArray[np.int64], new: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
+    """Take each row out of the sum of its old cluster (none for -1) and add it to that of its new one."""
+    for row in range(len(block)):
+        for i in range(block.shape[1]):
+            sums[new[row], i] += block[row, i]
+        if old[row] >= 0:
+            for i in range(block.shape[1]):
+                sums[old[row], i] -= block[row, i]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def squared_norms(block: Float) -> NDArray[np.float64]:
+    """Squared norm of each row, in double precision: the inertia is a small difference of their sum."""
+    norms = np.empty(len(block))
+    for row in range(len(block)):
+        total = 0.0
+        for i in range(block.shape[1]):
+            total += np.float64(block[row, i]) * np.float64(block[row, i])
+        norms[row] = total
     return norms

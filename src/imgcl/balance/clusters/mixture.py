@@ -6,12 +6,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from imgcl import seeding
-from imgcl.balance.clusters.centroids import warm_start
-from imgcl.balance.clusters.kmeans import kmeans
+from imgcl._core import seeding
+from imgcl._core.quiet import without_warning
+from imgcl.balance.clusters.kmeans import kmeans, warm_start
 from imgcl.balance.clusters.points import dense, each_block
 from imgcl.balance.clusters.task import ClusterTask, Labels
-from imgcl.quiet import without_warning
 
 FIT_ROWS = 1 << 14  # rows the mixture is fitted on; all rows are labelled
 STEPS = 50

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 
 Points = np.ndarray | sp.csr_array
 BLOCK_VALUES = 1 << 20  # values of one dense block: 4 MB of float32

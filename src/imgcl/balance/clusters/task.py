@@ -1,4 +1,4 @@
-"""What a clusterer is asked to do."""
+"""What a clusterer is asked to do, labels that are given, and numbers that stay from one labelling to the next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
+from imgcl._core.errors import InputError
 from imgcl.balance.clusters.points import Points
 from imgcl.graph import Graph
 
@@ -40,3 +42,24 @@ class ClusterTask:
 
 
 Clusterer = Callable[[ClusterTask], Labels]
+
+
+def given(task: ClusterTask) -> Labels:
+    """The given labels, as they are."""
+    if task.given is None:
+        raise InputError("clusters='given' needs labels: pass labels=, one class 0..K-1 per node")
+    return task.given
+
+
+def match(labels: Labels, previous: Labels, n_clusters: int) -> Labels:
+    """Renumber ``labels`` so that as many rows as possible keep their previous label (Hungarian algorithm).
+
+    Example:
+        >>> match(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 0]), n_clusters=2).tolist()
+        [0, 0, 1, 1]
+    """
+    shared = np.bincount(labels * n_clusters + previous, minlength=n_clusters**2).reshape(n_clusters, n_clusters)
+    new, old = linear_sum_assignment(shared, maximize=True)
+    number = np.empty(n_clusters, dtype=np.int64)
+    number[new] = old
+    return number[labels]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.studies.engines.base import Engine, Settings
 
 

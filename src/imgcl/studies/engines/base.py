@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from imgcl.errors import InputError
+from imgcl._core.errors import InputError
 from imgcl.studies.agenda import Agenda
 from imgcl.studies.cells import Cell
 from imgcl.studies.store import Store

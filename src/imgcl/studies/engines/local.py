@@ -13,9 +13,9 @@ from typing import Any
 
 from imgcl.studies.agenda import Agenda, fingerprint
 from imgcl.studies.cells import Cell
-from imgcl.studies.compute import failure
 from imgcl.studies.engines.base import OnDone, Settings
 from imgcl.studies.engines.worker import THREAD_VARIABLES, serve
+from imgcl.studies.records import failure
 from imgcl.studies.store import Store
 
 TRIES = 2  # a cell whose worker dies is given to another worker once

@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from imgcl.extras import need
-from imgcl.files import atomic_path
+from imgcl._core.extras import need
+from imgcl._core.files import atomic_path
 from imgcl.graph import Graph
 from imgcl.studies.agenda import Agenda
-from imgcl.studies.cells import WITH_GRAPH, Cell
-from imgcl.studies.compute import Embedded, compute, failure, timed
+from imgcl.studies.cells import Cell, Context
 from imgcl.studies.engines.base import OnDone, Settings
+from imgcl.studies.protocol import Embedded
+from imgcl.studies.records import failure, timed
 from imgcl.studies.store import EMBEDDING, WEIGHTS, Store
 
 RETRIES = 5  # of a task whose node or process died
@@ -81,13 +82,13 @@ class Driver:
     def _inputs(self, cell: Cell) -> tuple[Any, Any]:
         """The graph and the pre-training that a cell needs."""
         graph = None
-        if isinstance(cell, WITH_GRAPH):
-            graph = self._graphs.get(cell.graph.fingerprint)
+        if cell.loads is not None:
+            graph = self._graphs.get(cell.loads.fingerprint)
             if graph is None:
                 from imgcl.data import load_graph
 
-                graph = self.ray.put(load_graph(cell.graph.source, data_dir=self.settings.data_dir))
-                self._graphs[cell.graph.fingerprint] = graph
+                graph = self.ray.put(load_graph(cell.loads.source, data_dir=self.settings.data_dir))
+                self._graphs[cell.loads.fingerprint] = graph
         embedded = None if cell.needs is None else self.ray.put(Embedded.of(self.store.run(cell.needs)))
         return graph, embedded
 
@@ -123,7 +124,7 @@ def remote_compute(
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "run"
         try:
-            record = timed(lambda: compute(cell, given_graph, given_embedded, directory))
+            record = timed(lambda: cell.compute(Context(given_graph, given_embedded, directory)))
         except Exception as error:
             return failure(error, time.monotonic() - start), {}
         return record, read_files(directory)

@@ -10,13 +10,13 @@ import threading
 import time
 from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
-from typing import Any
 
-from imgcl.files import DISK_TROUBLE
+from imgcl._core.files import DISK_TROUBLE
+from imgcl._core.locks import locked
 from imgcl.graph import Graph
-from imgcl.locks import locked
-from imgcl.studies.cells import WITH_GRAPH, Cell, PretrainCell
-from imgcl.studies.compute import Embedded, compute, failure, timed
+from imgcl.studies.cells import Cell, Context, PretrainCell
+from imgcl.studies.protocol import Embedded
+from imgcl.studies.records import Record, failure, timed
 from imgcl.studies.store import Store
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -39,7 +39,7 @@ def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> No
         if cell is None:
             return
         try:
-            answer: dict[str, Any] | OSError = worker.work(cell)
+            answer: Record | OSError = worker.work(cell)
         except OSError as error:
             answer = error
         pipe.send(answer)
@@ -67,7 +67,7 @@ class Worker:
         self.store, self.data_dir = store, data_dir
         self._graph: tuple[str, Graph] | None = None
 
-    def work(self, cell: Cell) -> dict[str, Any]:
+    def work(self, cell: Cell) -> Record:
         """The record of a cell: computed, found, or of its failure.
 
         Raises:
@@ -75,12 +75,13 @@ class Worker:
         """
         start = time.monotonic()
         directory = self.store.directory(cell)
+        context = Context(lambda: self._load(cell), lambda: self._embedded(cell), directory)
         with locked(self.store.lock(cell)):  # another study may be at the same cell
             found = self.store.record(cell)
             if found is not None and (not isinstance(cell, PretrainCell) or self.store.has_embedding(cell)):
                 return found
             try:
-                record = timed(lambda: compute(cell, lambda: self._load(cell), lambda: self._embedded(cell), directory))
+                record = timed(lambda: cell.compute(context))
             except Exception as error:
                 if isinstance(error, OSError) and error.errno in DISK_TROUBLE:
                     raise
@@ -92,9 +93,9 @@ class Worker:
     def _load(self, cell: Cell) -> Graph:
         from imgcl.data import load_graph
 
-        assert isinstance(cell, WITH_GRAPH)
-        if self._graph is None or self._graph[0] != cell.graph.fingerprint:
-            self._graph = (cell.graph.fingerprint, load_graph(cell.graph.source, data_dir=self.data_dir))
+        assert cell.loads is not None
+        if self._graph is None or self._graph[0] != cell.loads.fingerprint:
+            self._graph = (cell.loads.fingerprint, load_graph(cell.loads.source, data_dir=self.data_dir))
         return self._graph[1]
 
     def _embedded(self, cell: Cell) -> Embedded:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from imgcl.checksums import json_checksum
+from imgcl._core.checksums import json_checksum
 from imgcl.data import read_benchmark_npz, read_wiki_cs, synthetic_graph
+from imgcl.data.store import open_store, write_store
+from imgcl.data.store.manifest import FILE, checksum
 from imgcl.graph import Graph
-from imgcl.store import open_store, write_store
-from imgcl.store.manifest import FILE, checksum
 
 CSR = ("data", "indices", "indptr", "shape")
 

@@ -13,11 +13,11 @@ from safetensors.torch import save_file
 from harden.fuzzing.readers.graphs import small_graph
 from imgcl.balance import BalanceSettings
 from imgcl.balance.trace import trace_rows
-from imgcl.pretrain import pretrain, restore
 from imgcl.report.directories import read_nodes, read_runs
-from imgcl.train import Run, RunConfig, Trainer
-from imgcl.train.checkpoint import UNCHECKED
-from imgcl.train.settings import ScopeSettings, TrainingSettings
+from imgcl.training import Run, RunConfig, Trainer
+from imgcl.training.checkpoint import UNCHECKED
+from imgcl.training.pretrain import pretrain, restore
+from imgcl.training.settings import ScopeSettings, TrainingSettings
 
 CHECKPOINT = "checkpoint.safetensors"
 

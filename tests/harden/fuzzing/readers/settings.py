@@ -8,11 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from harden.fuzzing.readers.graphs import small_graph
-from imgcl import presets
-from imgcl.evaluate import align_labels, read_labels
+from imgcl.evaluation import align_labels, read_labels
 from imgcl.studies import Graphs
 from imgcl.studies.cells import GraphRef
 from imgcl.studies.grid import expand, read_spec
+from imgcl.training import presets
 
 STUDY = """\
 name = "mine"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from harden.fuzzing.readers.settings import one_graph
-from imgcl.evaluate import evaluate
+from imgcl.evaluation import evaluate
 from imgcl.studies import Results, StudySpec, make_report
 from imgcl.studies.grid import expand
 from imgcl.studies.journal import JOURNAL, Journal
@@ -26,7 +26,7 @@ def prepare_journal(root: Path) -> None:
     y = np.repeat([0, 1, 2], 20)
     result = pack_result(evaluate(np.eye(3)[y], y, imbalance="exp:5", classifier=("plain", "pbs"), splits=2))
     journal = Journal(root / "0" / JOURNAL)
-    facts = {"command": "imgcl study mine", "missing": {"dblp": "file not present"}, "versions": VERSIONS}
+    facts = {"command": "imgcl study run mine.toml", "missing": {"dblp": "file not present"}, "versions": VERSIONS}
     journal.append({"type": "plan", "date": "2025-01-01", **facts, "points": [point.line() for point in points]})
     for point in points:
         pretraining = {"type": "cell", "key": point.cell.needs.key, "kind": "pretrain"}

@@ -11,8 +11,8 @@ import duckdb
 import pandas as pd
 
 from harden.fuzzing.readers.graphs import use
-from imgcl.ingest import ImportSettings, import_ogb, import_tables
-from imgcl.store import open_store
+from imgcl.data.importing import ImportSettings, import_ogb, import_tables
+from imgcl.data.store import open_store
 
 NODES: dict[str, list[Any]] = {
     "id": ["n7", "n1", "n3", "n2"],

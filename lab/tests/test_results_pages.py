@@ -1,0 +1,63 @@
+"""The pages of docs/results are what their journals say, byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from imgcl.studies import Results, Store, make_report, write_report
+from imgcl.studies.report import titled
+from imgcl_lab.paper import paper_accuracy
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+STORE = Store(RESULTS / "studies")
+
+
+def results(name: str) -> Results:
+    return Results(name, STORE.journal(name))
+
+
+@pytest.mark.parametrize("name", STORE.studies())
+def test_the_page_is_rebuilt_from_its_journal(name: str, tmp_path: Path) -> None:
+    found = results(name)
+    if found.counts()["open"] and not (RESULTS / f"{name}.md").exists():
+        pytest.skip("not finished, not published")
+    files = write_report(make_report(found), found, tmp_path)
+    assert files
+    for file in files:
+        committed = RESULTS / file.name
+        assert committed.exists(), f"run: imgcl study render {name} --root docs/results/studies --out docs/results"
+        assert file.read_bytes() == committed.read_bytes(), f"{file.name} is not what the journal says"
+
+
+def test_every_page_has_a_journal() -> None:
+    pages = {page.stem for page in RESULTS.glob("*.md")} - {"README"}
+    assert "methods" in pages
+    assert pages <= set(STORE.studies())
+
+
+@pytest.mark.parametrize("name", STORE.studies())
+def test_journals_are_small_and_without_failures(name: str) -> None:
+    assert STORE.journal(name).path.stat().st_size < 3_000_000
+    assert results(name).counts()["failed"] == 0
+
+
+def test_the_readmes_table_is_the_journals() -> None:
+    found, lines = results("methods"), (RESULTS.parents[1] / "README.md").read_text(encoding="utf-8").splitlines()
+    for method in found.values("method"):
+        (line,) = [line for line in lines if line.startswith(f"| {titled(method)} |")]
+        plain, imgcl = (
+            found.evaluation(dataset="amazon-photo", method=method, balance=balance, imbalance="exp:100")
+            for balance in ("none", "imgcl")
+        )
+        assert plain is not None
+        assert imgcl is not None
+        paper = [f"{paper_accuracy(method, 'amazon-photo', balanced=balanced):.1f}" for balanced in (False, True)]
+        assert line.strip("| ").split(" | ")[1:] == [
+            plain["plain", "accuracy"].percent(),
+            paper[0],
+            imgcl["pbs", "accuracy"].percent(),
+            paper[1],
+            plain["pbs", "accuracy"].percent(),
+        ]

@@ -1,0 +1,101 @@
+"""Things by name: ours, those of other installed packages (entry points), and ``package.module:object``.
+
+Resolving a name imports the module that the name says and reads one attribute; nothing else is executed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module, metadata
+from typing import Any, Generic, TypeVar
+
+from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """A family of things that users choose by name.
+
+    Args:
+        what: one of the family, for messages: ``method``.
+        known: those of this package.
+        group: entry-point group through which other packages add theirs.
+        fits: whether an object is one of the family.
+        expected: what an object has to be, for messages.
+    """
+
+    def __init__(
+        self, what: str, known: Mapping[str, T], group: str, fits: Callable[[Any], bool], expected: str
+    ) -> None:
+        self.what, self.known, self.group, self.fits, self.expected = what, known, group, fits, expected
+
+    def names(self) -> list[str]:
+        """All names: ours first, then those of other packages."""
+        return list(dict.fromkeys([*self.known, *sorted(self._entry_points())]))
+
+    def resolve(self, name: str) -> T:
+        """The thing of this name."""
+        if name in self.known:
+            return self.known[name]
+        points = self._entry_points()
+        if name in points:
+            return self._checked(_loaded(points[name], self.what, name), name)
+        if ":" in name:
+            return self._checked(load_object(name, self.what), name)
+        raise InputError(f"unknown {self.what} {name!r}{did_you_mean(name, self.names())}")
+
+    def _entry_points(self) -> dict[str, metadata.EntryPoint]:
+        return {point.name: point for point in metadata.entry_points(group=self.group)}
+
+    def _checked(self, found: Any, name: str) -> T:
+        if not self.fits(found):
+            raise InputError(f"{self.what} {name!r} is {found!r}: expected {self.expected}")
+        return found  # type: ignore[no-any-return]
+
+
+def load_object(reference: str, what: str = "object") -> Any:
+    """The object that ``package.module:name`` stands for.
+
+    Args:
+        reference: the module and, after a colon, the name in it.
+        what: what it is, for messages.
+
+    Example:
+        >>> load_object("collections:OrderedDict").__name__
+        'OrderedDict'
+    """
+    module_name, _, attributes = reference.partition(":")
+    try:
+        found: Any = import_module(module_name)
+    except ImportError as error:
+        raise InputError(f"{what} {reference!r}: cannot import {module_name!r} ({error})") from None
+    try:
+        for attribute in attributes.split("."):
+            found = getattr(found, attribute)
+    except AttributeError:
+        raise InputError(f"{what} {reference!r}: module {module_name!r} has no {attributes!r}") from None
+    return found
+
+
+def reference_to(thing: Any) -> str:
+    """How a class or a function is called in a file: ``package.module:name``, whether or not it can be found there."""
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def is_importable(thing: Any) -> bool:
+    """Whether another place can find a class or a function by its reference."""
+    found: Any = sys.modules.get(thing.__module__)
+    for attribute in thing.__qualname__.split("."):
+        found = getattr(found, attribute, None)
+    return found is thing and thing.__module__ != "__main__"
+
+
+def _loaded(point: metadata.EntryPoint, what: str, name: str) -> Any:
+    try:
+        return point.load()
+    except Exception as error:  # another package's: whatever is wrong with it, its name is told
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"{what} {name!r}, which {point.value} promises, cannot be loaded ({reason})") from error

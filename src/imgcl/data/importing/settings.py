@@ -1,0 +1,76 @@
+"""What decides an import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from imgcl._core.errors import InputError
+
+Progress = Callable[[str, int, int | None], None]  # stage, rows done, rows in all (None: not known)
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+LEAST_MEMORY = 200 * 10**6
+
+
+class ImportSettings(BaseModel):
+    """Which columns mean what, and what to do where data are not as they should be.
+
+    Attributes:
+        edges: file, or glob of files, with one edge per row: Parquet, CSV or TSV (gzipped too).
+        nodes: the same with one node per row.
+        id_column: column of the nodes that edges refer to; text or integers.
+        src: column of an edge's source.
+        dst: column of an edge's target.
+        label: column with the class; missing (or -1) is unlabelled. In CSV files it is text: ``1.10`` and ``1.1`` are
+            two classes.
+        numeric_label: the label is a number: ``3``, ``3.0`` and ``3.00`` are one class.
+        features: columns by name, or ``prefix*``; text columns become one feature per value.
+        weight: column of an edge's weight: rows where it is 0 or missing are no edges (the graph keeps no weights).
+        directed_as: ``undirected``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
+            point at each other are joined.
+        on_dangling: what to do with edges that name unknown nodes: ``error`` or ``drop``.
+        missing: missing feature values: ``error``, or fill with the column's ``mean`` or with ``zero``; a missing
+            category has none of the values.
+        standardise: numeric columns get mean 0 and standard deviation 1; missing values are filled afterwards.
+        dtype: how features are stored.
+        memory_limit: bytes that the import may use.
+        name: what to call the graph; by default as the store.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    edges: str
+    nodes: str
+    id_column: str
+    src: str
+    dst: str
+    label: str | None = None
+    numeric_label: bool = False
+    features: tuple[str, ...] = Field(min_length=1)
+    weight: str | None = None
+    directed_as: Literal["undirected", "mutual"] = "undirected"
+    on_dangling: Literal["error", "drop"] = "error"
+    missing: Literal["error", "mean", "zero"] = "error"
+    standardise: bool = False
+    dtype: Literal["float32", "float16"] = "float32"
+    memory_limit: int = 2 * 10**9
+    name: str | None = None
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes such as ``2GB`` or ``512MiB``.
+
+    Example:
+        >>> parse_size("1.5 GB"), parse_size("512MiB")
+        (1500000000, 536870912)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", text.lower())
+    if match is None or match[2] not in UNITS:
+        raise InputError(f"memory limit {text!r}: write a size such as 2GB or 512MB")
+    size = round(float(match[1]) * UNITS[match[2]])
+    if size < LEAST_MEMORY:
+        raise InputError(f"memory limit {text!r}: an import needs at least {LEAST_MEMORY // 10**6}MB")
+    return size

@@ -1,0 +1,112 @@
+"""What makes the arrays of a store a graph: checks that take no time, and checks that read everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imgcl._core.errors import GraphError
+from imgcl.data.store.manifest import LAYOUT
+from imgcl.data.store.names import StoredNames
+from imgcl.graph import Graph
+from imgcl.graph.checks import MAX_CLASSES
+
+AT_ONCE = 1 << 22  # values checked at once
+SPARSE = ("x_indptr", "x_indices", "x_data", "x_shape")
+
+
+def layout_problem(arrays: Mapping[str, NDArray[Any]]) -> str | None:
+    """What is wrong with names, types and lengths of the arrays, in a few words."""
+    missing = [name for name in ("indptr", "indices") if name not in arrays]
+    if "x" not in arrays:
+        missing += [name for name in SPARSE if name not in arrays]
+    if missing:
+        absent = "features" if set(missing) == set(SPARSE) else " and ".join(missing)
+        return f"it lacks {absent}"
+    for name, array in arrays.items():
+        dimensions, types = LAYOUT[name]
+        if array.ndim != dimensions or array.dtype.str not in types or not array.flags.c_contiguous:
+            wanted = f"{dimensions} dimension(s) of {' or '.join(types)}"
+            return f"{name} has shape {array.shape} of {array.dtype.str}, expected {wanted} row by row"
+    return _length_problem(arrays)
+
+
+def _length_problem(arrays: Mapping[str, NDArray[Any]]) -> str | None:
+    indptr, n = arrays["indptr"], len(arrays["indptr"]) - 1
+    if n < 1:
+        return "it has no nodes"
+    if "x" in arrays:
+        rows, columns = arrays["x"].shape
+        spans = True
+    else:
+        if len(arrays["x_shape"]) != 2:
+            return "x_shape is not rows and columns"
+        rows, columns = (int(size) for size in arrays["x_shape"])
+        entries, pointers = arrays["x_indices"], arrays["x_indptr"]
+        spans = len(pointers) == rows + 1 and len(entries) == len(arrays["x_data"])
+        spans = spans and pointers[0] == 0 and pointers[-1] == len(entries)
+    for text, size in (("node_names", n), ("feature_names", columns)):
+        ends = f"{text}_ends"
+        if (text in arrays) != (ends in arrays) or (ends in arrays and len(arrays[ends]) != size):
+            return f"{text} are not {size:,} names"
+    for problem, holds in (
+        ("indptr does not span indices", indptr[0] == 0 and indptr[-1] == len(arrays["indices"])),
+        ("x does not have one row per node", rows == n),
+        ("x has no columns, or too many", 0 < columns < 2**31),
+        ("x_indptr does not span x_indices and x_data", spans),
+        ("y does not have one label per node", "y" not in arrays or len(arrays["y"]) == n),
+    ):
+        if not holds:
+            return problem
+    return None
+
+
+def check_content(directory: Path, graph: Graph) -> None:
+    """Read every value and check what compiled code relies on.
+
+    Raises:
+        GraphError: naming the array.
+    """
+    for problem, holds in _facts(graph):
+        if not holds:
+            raise GraphError(f"{directory} is not a graph: {problem}; import the graph again")
+
+
+def _facts(graph: Graph) -> Iterator[tuple[str, bool]]:
+    n = graph.n_nodes
+    yield "indptr falls", _rises(graph.indptr)
+    yield f"indices are not all 0..{n - 1}", _within(graph.indices, 0, n)
+    if isinstance(graph.x, np.ndarray):
+        yield "x is not finite everywhere", _finite(graph.x)
+    else:
+        yield "x_indptr falls", _rises(graph.x.indptr)
+        yield f"x_indices are not all 0..{graph.n_features - 1}", _within(graph.x.indices, 0, graph.n_features)
+        yield "x_data is not finite everywhere", _finite(graph.x.data)
+    classes = MAX_CLASSES if graph.class_names is None else len(graph.class_names)
+    yield f"labels are not all -1..{classes - 1}", graph.y is None or _within(graph.y, -1, classes)
+    for what, names in (("node_names", graph.node_names), ("feature_names", graph.feature_names)):
+        if isinstance(names, StoredNames):
+            spans = names.ends[-1] == len(names.text) and names.ends[0] >= 0
+            yield f"{what}_ends do not rise to the end of the text", bool(spans) and _rises(names.ends)
+
+
+def _rises(values: NDArray[Any]) -> bool:
+    parts = (values[start : start + AT_ONCE + 1] for start in range(0, len(values), AT_ONCE))
+    return all(bool((part[1:] >= part[:-1]).all()) for part in parts)
+
+
+def _within(values: NDArray[Any], low: int, high: int) -> bool:
+    return all(not len(part) or (part.min() >= low and part.max() < high) for part in _parts(values))
+
+
+def _finite(values: NDArray[Any]) -> bool:
+    return all(bool(np.isfinite(part).all()) for part in _parts(values))
+
+
+def _parts(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    rows = max(1, AT_ONCE // max(1, int(np.prod(values.shape[1:]))))
+    return (values[start : start + rows] for start in range(0, len(values), rows))

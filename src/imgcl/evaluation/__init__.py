@@ -1,0 +1,29 @@
+"""Linear evaluation that can be trusted: probes, classifiers for imbalanced labels, metrics, intervals, comparisons."""
+
+from imgcl.evaluation.comparison import Effects, attribution, compare
+from imgcl.evaluation.groups import Groups, class_groups
+from imgcl.evaluation.intervals import Estimate, estimate
+from imgcl.evaluation.names import CLASSIFIERS
+from imgcl.evaluation.prediction import align_labels, predict, read_labels
+from imgcl.evaluation.probes import PROBES
+from imgcl.evaluation.protocol import evaluate
+from imgcl.evaluation.results import EvaluationResult, Scores, combine
+
+__all__ = [
+    "CLASSIFIERS",
+    "PROBES",
+    "Effects",
+    "Estimate",
+    "EvaluationResult",
+    "Groups",
+    "Scores",
+    "align_labels",
+    "attribution",
+    "class_groups",
+    "combine",
+    "compare",
+    "estimate",
+    "evaluate",
+    "predict",
+    "read_labels",
+]

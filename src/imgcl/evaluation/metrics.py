@@ -1,0 +1,116 @@
+"""Metrics of one confusion matrix, and calibration; all are fractions in 0..1.
+
+A confusion matrix has true classes as rows and predicted classes as columns. Every function takes one matrix (K, K) or
+a stack of them (..., K, K) and gives one value per matrix. A class without test nodes has no recall (nan) and is left
+out of means; a class that is never predicted has precision 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imgcl.evaluation.groups import Groups
+
+Floats = NDArray[np.float64]
+
+
+def confusion_matrix(y_true: ArrayLike, y_pred: ArrayLike, n_classes: int) -> NDArray[np.int64]:
+    """Count (true, predicted) pairs.
+
+    Example:
+        >>> confusion_matrix([0, 0, 1], [0, 1, 1], n_classes=2).tolist()
+        [[1, 1], [0, 1]]
+    """
+    pairs = np.asarray(y_true, dtype=np.int64) * n_classes + np.asarray(y_pred, dtype=np.int64)
+    return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
+
+
+def accuracy(confusion: ArrayLike) -> Floats:
+    """Share of nodes that are classified right."""
+    c = _counts(confusion)
+    return _ratio(np.trace(c, axis1=-2, axis2=-1), c.sum(axis=(-2, -1)), np.nan)
+
+
+def recall(confusion: ArrayLike) -> Floats:
+    """Per class: share of its nodes that were found."""
+    c = _counts(confusion)
+    return _ratio(np.diagonal(c, axis1=-2, axis2=-1), c.sum(axis=-1), np.nan)
+
+
+def precision(confusion: ArrayLike) -> Floats:
+    """Per class: share of the nodes assigned to it that belong to it."""
+    c = _counts(confusion)
+    found = _ratio(np.diagonal(c, axis1=-2, axis2=-1), c.sum(axis=-2), 0.0)
+    return np.asarray(np.where(c.sum(axis=-1) == 0, np.nan, found))
+
+
+def balanced_accuracy(confusion: ArrayLike) -> Floats:
+    """Mean recall over classes."""
+    return _mean(recall(confusion))
+
+
+def macro_f1(confusion: ArrayLike) -> Floats:
+    """Mean over classes of the harmonic mean of precision and recall."""
+    c = _counts(confusion)
+    both = c.sum(axis=-1) + c.sum(axis=-2)
+    f1 = _ratio(2 * np.diagonal(c, axis1=-2, axis2=-1), both, np.nan)
+    return _mean(np.where(c.sum(axis=-1) == 0, np.nan, f1))
+
+
+def g_mean(confusion: ArrayLike) -> Floats:
+    """Geometric mean of the recalls: 0 as soon as one class is never found."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(_mean(np.log(recall(confusion)))))
+
+
+def group_recall(confusion: ArrayLike, classes: Sequence[int]) -> Floats:
+    """Mean recall of some classes, for example the tail; nan for an empty group."""
+    return _mean(recall(confusion)[..., list(classes)])
+
+
+def expected_calibration_error(probabilities: ArrayLike, y_true: ArrayLike, bins: int = 15) -> float:
+    """How far confidence is from accuracy, averaged over equal-width bins of the highest class probability.
+
+    Example:
+        >>> expected_calibration_error([[0.9, 0.1], [0.9, 0.1]], [0, 1])  # 90 % sure, 50 % right
+        0.4
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    confidence = p.max(axis=1)
+    right = p.argmax(axis=1) == np.asarray(y_true)
+    which = np.minimum((confidence * bins).astype(np.int64), bins - 1)
+    gap = np.bincount(which, weights=confidence - right, minlength=bins)
+    return float(np.abs(gap).sum() / len(p))
+
+
+METRICS: dict[str, Callable[[ArrayLike], Floats]] = {
+    "accuracy": accuracy,
+    "balanced_accuracy": balanced_accuracy,
+    "macro_f1": macro_f1,
+    "g_mean": g_mean,
+}
+
+
+def summary_metrics(confusion: ArrayLike, groups: Groups) -> dict[str, Floats]:
+    """Every metric that is one number per confusion matrix, by name, in the order of the tables."""
+    values = {"accuracy": accuracy(confusion)}
+    values |= {name: group_recall(confusion, classes) for name, classes in groups}
+    return values | {name: metric(confusion) for name, metric in METRICS.items()}
+
+
+def _counts(confusion: ArrayLike) -> Floats:
+    return np.asarray(confusion, dtype=np.float64)
+
+
+def _ratio(top: Any, bottom: Any, empty: float) -> Floats:
+    return np.asarray(np.divide(top, bottom, out=np.full(np.shape(top), empty), where=np.asarray(bottom) > 0))
+
+
+def _mean(values: Floats) -> Floats:
+    """Mean over the last axis without the classes that have no value."""
+    known = ~np.isnan(values)
+    return _ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1), np.nan)

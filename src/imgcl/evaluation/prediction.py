@@ -1,0 +1,226 @@
+"""Use of an embedding: train the probe on the labels a user has, and classify every node."""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from imgcl._core.errors import DataNotFoundError, InputError
+from imgcl._core.seeding import RandomState, as_seed, generator
+from imgcl._core.torch_settings import usual_torch
+from imgcl._core.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
+from imgcl.evaluation.groups import class_groups
+from imgcl.evaluation.labels import Labels, check_embedding, encode_labels, normalise_rows
+from imgcl.evaluation.names import resolve_classifiers, resolve_probe
+from imgcl.evaluation.tasks import PooledBench, Task
+from imgcl.graph.checks import check_distinct
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FOLDS = 5
+HEADER = (frozenset({"node", "id", "name"}), frozenset({"label", "class"}))  # words of its first and second column
+
+
+@usual_torch()
+def predict(
+    Z: ArrayLike,
+    labels: ArrayLike | Mapping[Any, Any],
+    classifier: str = "pbs",
+    *,
+    node_names: Sequence[str] | None = None,
+    probe: str = "batched",
+    random_state: RandomState = 0,
+) -> pd.DataFrame:
+    """Classify every node from the labels of some.
+
+    The classifier's setting is chosen by cross-validation over the labelled nodes (balanced accuracy, 5 folds with
+    every class spread evenly; a class with a single label stays in every training fold), then it is trained on all of
+    them.
+
+    Args:
+        Z: embeddings (N, d).
+        labels: one per node (-1, ``None``, NaN, empty and the like for unlabelled), or a mapping from node name or
+            number to class.
+        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``.
+        node_names: names of the nodes, for the result and for a mapping's keys.
+        probe: as in :func:`imgcl.evaluation.evaluate`.
+        random_state: seed of the folds.
+
+    Returns:
+        One row per node: ``node``, ``class``, ``probability`` of that class, ``group`` (head, middle or tail: how
+        common the class is among the given labels), ``given`` (whether the node's label was given).
+
+    Example:
+        >>> import numpy as np
+        >>> Z = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9], [0.2, 1.0]])
+        >>> frame = predict(Z, {0: "tea", 1: "tea", 2: "salt", 3: "salt"})
+        >>> frame["class"].tolist()
+        ['tea', 'tea', 'salt', 'salt', 'salt']
+    """
+    import pandas as pd
+
+    rows = check_embedding(Z)
+    if node_names is not None and len(node_names) != len(rows):
+        raise InputError(f"there are {len(node_names)} node names but the embedding has {len(rows)} rows")
+    if node_names is not None:
+        check_distinct("node_names", [str(name) for name in node_names])
+    aligned = align_labels(labels, len(rows), node_names) if isinstance(labels, Mapping) else labels
+    encoded = encode_labels(aligned)
+    check_embedding(rows, len(encoded.codes))
+    chosen = resolve_classifiers(classifier)
+    if len(chosen) != 1:
+        raise InputError(f"{len(chosen)} classifiers were named: predictions come from one")
+    x = torch.from_numpy(normalise_rows(rows))
+    bench = PooledBench(_tasks(x, encoded, as_seed(random_state)), resolve_probe(probe))
+    model = next(iter(chosen.values()))(bench)[-1]
+    probability, winner = torch.softmax(model.logits(x), dim=1).max(dim=1)
+    group = np.array(class_groups(encoded.sizes).of_class())
+    predicted = winner.numpy()
+    return pd.DataFrame(
+        {
+            "node": list(node_names) if node_names is not None else np.arange(len(rows)),
+            "class": np.array(encoded.names, dtype=object)[predicted],  # text of numpy loses what a name ends with: \0
+            "probability": probability.numpy().astype(np.float64),
+            "group": group[predicted],
+            "given": encoded.codes >= 0,
+        }
+    )
+
+
+def _tasks(x: torch.Tensor, labels: Labels, seed: int) -> list[Task]:
+    """One task per fold, and last the task of all labelled nodes."""
+    fold = _folds(labels, seed)
+    codes = torch.from_numpy(labels.codes)
+    everything = np.flatnonzero(labels.codes >= 0)
+    tasks = []
+    for i in range(int(fold.max()) + 1):
+        train, val = everything[fold[everything] != i], everything[fold[everything] == i]
+        tasks.append(Task(x[train], codes[train], x[val], codes[val], labels.n_classes))
+    if not tasks:
+        raise InputError("every class has a single label: settings cannot be chosen; give one class at least two")
+    nothing = everything[:0]
+    return [*tasks, Task(x[everything], codes[everything], x[nothing], codes[nothing], labels.n_classes)]
+
+
+def _folds(labels: Labels, seed: int) -> NDArray[np.int64]:
+    """The fold that validates on each node; -1 for unlabelled nodes and for a class's only node."""
+    rng = generator(seed, "folds")
+    fold = np.full(len(labels.codes), -1, dtype=np.int64)
+    folds = int(min(FOLDS, labels.sizes.max()))
+    for k, size in enumerate(labels.sizes):
+        if size > 1:
+            nodes = rng.permutation(np.flatnonzero(labels.codes == k))
+            fold[nodes] = (np.arange(size) + rng.integers(folds)) % folds
+    used = np.unique(fold[fold >= 0])
+    return np.where(fold >= 0, np.searchsorted(used, fold), -1)
+
+
+def read_labels(path: str | Path, node_names: Sequence[str] | None = None) -> dict[str, str]:
+    """Labels of a CSV file: node name or number in the first column, class in the second.
+
+    The first row may be a header: ``node,label``, or another row that begins with ``node``, ``id`` or ``name``, or has
+    ``label`` or ``class`` second. If the graph has a node of that name, such a row is refused: it may be its label.
+
+    Args:
+        path: the file. An empty class, ``-1``, ``NA``, ``nan`` and the like mean unlabelled.
+        node_names: names of the graph's nodes (empty: they are numbers). Without them a first row that is probably a
+            header is skipped with a warning.
+
+    Raises:
+        InputError: when the file is not such a CSV file, a node has two labels, or the first row may be either.
+    """
+    file = Path(path)
+    known = None if node_names is None else frozenset(map(str, node_names))
+    lines = _read_lines(file)
+    first = 2 if lines and _has_header(lines[0], known, file) else 1
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines[first - 1 :], start=first):
+        if len(line) < 2:
+            raise InputError(f"{file}: row {number} is {','.join(line)!r}: expected node,label")
+        node, label = _node(line[0], known), line[1].strip()
+        if is_infinite(label):
+            raise InputError(
+                f"{file}: row {number} has the label {label}, an infinite number: leave it empty, or rename"
+            )
+        label = "" if is_unlabelled(label, FILE_WORDS) else label
+        if found.setdefault(node, label) != label:
+            raise InputError(f"{file}: node {node!r} has two labels, {found[node]!r} and {label!r}")
+    return found
+
+
+def _read_lines(file: Path) -> list[list[str]]:
+    if not file.is_file():
+        raise DataNotFoundError(f"no labels at {file}: give a CSV file with the columns node,label")
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as stream:
+            return [line for line in csv.reader(stream) if line]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is not a CSV file in UTF-8 ({error}): give one with the columns node,label") from None
+
+
+def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -> bool:
+    """Whether the first row is a header; one that may be a node's label is refused, or warned of without names."""
+    words = [word.strip().lower() for word in line[:2]]
+    if words == ["node", "label"]:
+        return True
+    if len(words) < 2 or not (words[0] in HEADER[0] or words[1] in HEADER[1]) or _is_number(words[0]):
+        return False
+    row = ",".join(line[:2])
+    if known is None and not (words[0] in HEADER[0] and words[1] in HEADER[1]):
+        warnings.warn(f"{file}: row 1 ({row}) is taken for a header; make it node,label to be sure", stacklevel=3)
+    elif known is not None and (node := _node(line[0], known)) in known:
+        raise InputError(
+            f"{file}: row 1 is {row!r}, which may be a header or the label of node {node!r}: "
+            "begin the file with the line node,label"
+        )
+    return True
+
+
+def _node(cell: str, known: frozenset[str] | None) -> str:
+    """The node that a cell names: exactly as written if there is one, else without the blanks around it."""
+    return cell if known is not None and cell in known else cell.strip()
+
+
+def align_labels(
+    labels: Mapping[Any, Any], n_nodes: int, node_names: Sequence[str] | None = None
+) -> NDArray[np.object_]:
+    """A mapping's labels in node order, ``None`` where it has none; keys are node names, or node numbers.
+
+    Where names are numbers themselves (ids 1000, 1001, …), keys are names only: 5 would be either.
+
+    Example:
+        >>> align_labels({"b": "x"}, 2, node_names=["a", "b"]).tolist()
+        [None, 'x']
+    """
+    names = check_distinct("node_names", [] if node_names is None else [str(name) for name in node_names])
+    position = {name: i for i, name in enumerate(names)}
+    numbered = not any(map(_is_number, position))
+    aligned, keys = np.full(n_nodes, None, dtype=object), dict[int, Any]()
+    for key, label in labels.items():
+        i = position.get(str(key))
+        if i is None:
+            i = int(key) if numbered and _is_number(str(key)) else -1
+            if not 0 <= i < n_nodes:
+                number = f"a node number of this graph (0..{n_nodes - 1})"
+                known = number if node_names is None else f"a node name or {number}" if numbered else "a node's name"
+                raise InputError(f"labels have node {key!r}, which is not {known}")
+        other = keys.setdefault(i, key)
+        if str(labels[other]) != str(label):
+            raise InputError(
+                f"labels have node {other!r} and node {key!r}, which are the same node, with different labels"
+            )
+        aligned[i] = label
+    return aligned
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,18}", text) is not None

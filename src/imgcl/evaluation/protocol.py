@@ -1,0 +1,185 @@
+"""Linear evaluation: many splits, several classifiers, one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import RandomState
+from imgcl._core.torch_settings import usual_torch
+from imgcl.evaluation.groups import class_groups
+from imgcl.evaluation.labels import Labels, check_embedding, encode_labels, normalise_rows
+from imgcl.evaluation.metrics import confusion_matrix, expected_calibration_error
+from imgcl.evaluation.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_classifiers, resolve_probe
+from imgcl.evaluation.pairing import AS_GIVEN, fingerprints
+from imgcl.evaluation.results import EvaluationResult, Scores
+from imgcl.evaluation.tasks import Bench, LinearModel, PooledBench, Probe, Task
+from imgcl.imbalance import Split, make_splits
+
+CEILING_CLASSIFIER = "reweight"
+
+
+@usual_torch()
+def evaluate(
+    Z: ArrayLike,
+    y: ArrayLike,
+    imbalance: Any = "exp:100",
+    classifier: str | Sequence[str] = ("plain", "pbs"),
+    splits: int | Sequence[Split] = 20,
+    random_state: RandomState = 0,
+    probe: str = "batched",
+    *,
+    ceiling: int = 1,
+    class_names: Sequence[str] | None = None,
+    **split_options: Any,
+) -> EvaluationResult:
+    """Train linear classifiers on frozen embeddings and imbalanced labels, and test them on balanced nodes.
+
+    Args:
+        Z: embeddings (N, d), finite; rows are L2-normalised before anything else.
+        y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used.
+        imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
+        classifier: one name or several of ``imgcl.evaluation.CLASSIFIERS``.
+        splits: how many splits to draw, or the splits themselves.
+        random_state: seed of the splits.
+        probe: how classifiers are fitted: ``batched``, ``sklearn`` or ``pygcl``.
+        ceiling: on how many of the splits the ceiling is computed (the probe with ``reweight``, trained on every label
+            outside the test set); 0 for none. One is enough to see what is left to gain and keeps it cheap.
+        class_names: names of classes 0, 1, ... for the result; by default the labels themselves.
+        **split_options: ``train_fraction``, ``val_per_class`` and ``test_per_class`` of
+            :func:`imgcl.imbalance.make_splits`.
+
+    Returns:
+        The result; ``print`` it for a table.
+
+    Raises:
+        InputError: when embedding, labels, splits or names are wrong.
+
+    Example:
+        >>> import numpy as np
+        >>> y = np.repeat(["common", "fair", "rare"], [300, 100, 50])
+        >>> Z = np.random.default_rng(0).standard_normal((450, 8)) + 3 * (y[:, None] == np.unique(y)) @ np.eye(3, 8)
+        >>> result = evaluate(Z, y, imbalance="exp:10", classifier=("plain", "reweight"), splits=3)
+        >>> result["reweight", "tail"].mean > result["plain", "tail"].mean
+        True
+    """
+    labels = named(encode_labels(y), class_names)
+    rows = check_embedding(Z, len(labels.codes))
+    chosen, fit = resolve_classifiers(classifier), resolve_probe(probe)
+    drawn = draw_splits(labels, imbalance, splits, random_state, **split_options)
+    x, codes = torch.from_numpy(normalise_rows(rows)), torch.from_numpy(labels.codes)
+    tasks = [_task(x, codes, split.train, split.val, labels) for split in drawn]
+    bench = Bench(tasks, fit, [WEIGHTINGS[name] for name in chosen if name in WEIGHTINGS])
+    scores = {name: _score(chosen[name](bench), x, labels, drawn) for name in chosen}
+    return EvaluationResult(
+        scores=scores,
+        class_names=labels.names,
+        groups=class_groups(labels.sizes),
+        protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe},
+        ceiling=_ceiling(x, labels, drawn[:ceiling], fit) if ceiling else None,
+        notes=missing_classes(labels, drawn, labels.names),
+    )
+
+
+def draw_splits(
+    labels: Labels, imbalance: Any, splits: int | Sequence[Split], random_state: RandomState, **options: Any
+) -> list[Split]:
+    """The splits to evaluate on: drawn, or the given ones after a check."""
+    if isinstance(splits, int | np.integer):
+        return make_splits(labels.codes, imbalance, int(splits), random_state, class_names=labels.names, **options)
+    given = list(splits)
+    if not given or options:
+        wrong = "splits is empty" if not given else f"{', '.join(options)} cannot be changed in splits that are given"
+        raise InputError(f"{wrong}: give a number of splits to draw, or a list of splits")
+    for i, split in enumerate(given):
+        for part in ("train", "val", "test"):
+            nodes = getattr(split, part)
+            if not len(nodes):
+                raise InputError(f"splits[{i}].{part} is empty: every split needs train, val and test nodes")
+            if nodes.min() < 0 or nodes.max() >= len(labels.codes):
+                raise InputError(f"splits[{i}].{part} has nodes outside 0..{len(labels.codes) - 1}")
+            unlabelled = nodes[labels.codes[nodes] < 0]
+            if len(unlabelled):
+                raise InputError(f"splits[{i}].{part} has node {unlabelled[0]}, which has no label")
+        if len(np.unique(labels.codes[split.train])) < 2:
+            raise InputError(f"splits[{i}].train has a single class: a classifier needs at least two")
+    return given
+
+
+def law_name(drawn: Sequence[Split], imbalance: Any, splits: int | Sequence[Split]) -> str:
+    """What to call the training labels' imbalance in the protocol."""
+    sizes = drawn[0].sizes
+    if sizes is not None:
+        return str(sizes.imbalance)
+    return str(imbalance) if isinstance(splits, int) else AS_GIVEN
+
+
+def missing_classes(labels: Labels, drawn: Sequence[Split], names: Sequence[str]) -> tuple[str, ...]:
+    """A note for each class that some split cannot train or test."""
+    notes = []
+    for part, consequence in (("train", "it is never predicted there"), ("test", "it is left out of means there")):
+        present = np.stack([np.bincount(labels.codes[getattr(s, part)], minlength=labels.n_classes) for s in drawn])
+        for k in np.flatnonzero((present == 0).any(axis=0)).tolist():
+            where = int((present[:, k] == 0).sum())
+            notes.append(f"class {names[k]!r} has no {part} node in {where} of {len(drawn)} splits: {consequence}")
+    return tuple(notes)
+
+
+def score_predictions(
+    probabilities: Sequence[Tensor | np.ndarray],
+    labels: Labels,
+    drawn: Sequence[Split],
+    settings: Sequence[dict[str, float]],
+) -> Scores:
+    """Scores from class probabilities (test nodes, K) of each split, rows in the order of ``split.test``."""
+    confusion, ece = [], []
+    for p, split in zip(probabilities, drawn, strict=True):
+        values, truth = np.asarray(p), labels.codes[split.test]
+        confusion.append(confusion_matrix(truth, values.argmax(axis=1), labels.n_classes))
+        ece.append(expected_calibration_error(values, truth))
+    cells = np.arange(len(drawn), dtype=np.int64)
+    seeds, nodes = np.zeros_like(cells), fingerprints(labels, drawn)
+    return Scores(np.stack(confusion), np.array(ece), tuple(settings), seeds, cells, nodes)
+
+
+def _score(models: Sequence[LinearModel], x: Tensor, labels: Labels, drawn: Sequence[Split]) -> Scores:
+    probabilities = [
+        torch.softmax(model.logits(x[np.array(split.test)]), dim=1) for model, split in zip(models, drawn, strict=True)
+    ]
+    return score_predictions(probabilities, labels, drawn, [model.setting for model in models])
+
+
+def _task(x: Tensor, codes: Tensor, train: np.ndarray, val: np.ndarray, labels: Labels) -> Task:
+    train, val = np.array(train), np.array(val)  # splits are read-only, torch wants writable
+    return Task(x[train], codes[train], x[val], codes[val], labels.n_classes)
+
+
+def _ceiling(x: Tensor, labels: Labels, drawn: Sequence[Split], probe: Probe) -> Scores:
+    """The probe on every label outside the test set; its setting is chosen without the validation nodes."""
+    classify: Classifier = CLASSIFIERS[CEILING_CLASSIFIER]
+    codes = torch.from_numpy(labels.codes)
+    models = []
+    for split in drawn:
+        outside = np.setdiff1d(np.flatnonzero(labels.codes >= 0), split.test)
+        searched = _task(x, codes, np.setdiff1d(outside, split.val), split.val, labels)
+        final = _task(x, codes, outside, split.val[:0], labels)
+        models.append(classify(PooledBench([searched, final], probe))[-1])
+    return _score(models, x, labels, drawn)
+
+
+def named(labels: Labels, class_names: Sequence[str] | None) -> Labels:
+    """The labels with classes called as in ``class_names``, which the integer label indexes."""
+    if class_names is None:
+        return labels
+    if not all(name.isascii() and name.isdecimal() and int(name) < len(class_names) for name in labels.names):
+        raise InputError(
+            f"there are {len(class_names)} class names but the labels are {', '.join(labels.names)}: "
+            "class names need labels 0..K-1"
+        )
+    return Labels(labels.codes, tuple(str(class_names[int(name)]) for name in labels.names))

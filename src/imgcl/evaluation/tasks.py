@@ -1,0 +1,133 @@
+"""What a classifier is given: the labelled rows of each split, and a probe that fits linear models to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from imgcl.evaluation.softmax import Problem
+
+
+@dataclass(frozen=True)
+class Task:
+    """The labelled rows of one split.
+
+    Attributes:
+        x: training rows (n, d), L2-normalised.
+        y: their classes (n,).
+        x_val: validation rows, which choose settings.
+        y_val: their classes.
+        n_classes: K; a class may be missing from training.
+    """
+
+    x: Tensor
+    y: Tensor
+    x_val: Tensor
+    y_val: Tensor
+    n_classes: int
+
+    @property
+    def sizes(self) -> Tensor:
+        """Training samples per class (K,)."""
+        return torch.bincount(self.y, minlength=self.n_classes)
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """A fitted classifier: the class of x is the argmax of ``x @ coefficients[:, :-1].T + coefficients[:, -1]``.
+
+    Attributes:
+        coefficients: (K, d + 1), intercept last.
+        setting: what validation chose, for example ``{"C": 4.0}``.
+    """
+
+    coefficients: Tensor
+    setting: dict[str, float]
+
+    def logits(self, x: Tensor) -> Tensor:
+        """Scores (n, K); their softmax is the class probability."""
+        return torch.addmm(self.coefficients[:, -1], x, self.coefficients[:, :-1].T)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Models to choose from: coefficients (tasks, candidates, K, d + 1) and the setting of each candidate."""
+
+    coefficients: Tensor
+    settings: list[dict[str, float]]
+
+
+Weighting = Callable[[Task], Problem]
+"""How the training samples of a task count."""
+
+Probe = Callable[[Sequence[Problem], "Candidates | None"], Candidates]
+"""Fits linear models to problems; the second argument is the solution of the first stage where it is known."""
+
+
+class Bench:
+    """Tasks, and a probe that fits them under several weightings of the training samples.
+
+    Weightings that are known to be needed (``weightings``) are fitted together on first use: the probe saves work on
+    problems that share their samples.
+    """
+
+    def __init__(self, tasks: Sequence[Task], probe: Probe, weightings: Sequence[Weighting] = ()) -> None:
+        self.tasks, self.probe = tasks, probe
+        self._wanted = list(dict.fromkeys(weightings))
+        self._fitted: dict[Weighting, Candidates] = {}
+
+    def candidates(self, weighting: Weighting) -> Candidates:
+        """Fits of every task under a weighting."""
+        if weighting not in self._fitted:
+            wanted = [*self._wanted, *([weighting] if weighting not in self._wanted else [])]
+            fits = self.probe([kind(task) for task in self.tasks for kind in wanted], None)
+            for i, kind in enumerate(wanted):
+                self._fitted[kind] = Candidates(fits.coefficients[i :: len(wanted)], fits.settings)
+            self._wanted = []
+        return self._fitted[weighting]
+
+    def follow(self, weighting: Weighting, start: Candidates) -> Candidates:
+        """Fits of a weighting with several stages, from the fits of its first stage."""
+        return self.probe([weighting(task) for task in self.tasks], start)
+
+    def choose(self, candidates: Candidates) -> list[LinearModel]:
+        """For each task the candidate that is best on its validation rows."""
+        models = []
+        for task, coefficients in zip(self.tasks, candidates.coefficients, strict=True):
+            best = best_candidate(*validation_scores(task, coefficients))
+            models.append(LinearModel(coefficients[best], dict(candidates.settings[best])))
+        return models
+
+
+class PooledBench(Bench):
+    """Tasks that share one setting: the candidate that is best on average over the tasks with validation rows."""
+
+    def choose(self, candidates: Candidates) -> list[LinearModel]:
+        pairs = zip(self.tasks, candidates.coefficients, strict=True)
+        scores = [validation_scores(task, coefficients) for task, coefficients in pairs if len(task.y_val)]
+        right, loss = (torch.stack(values).mean(dim=0) for values in zip(*scores, strict=True))
+        best = best_candidate(right, loss)
+        setting = candidates.settings[best]
+        return [LinearModel(coefficients[best], dict(setting)) for coefficients in candidates.coefficients]
+
+
+def validation_scores(task: Task, coefficients: Tensor) -> tuple[Tensor, Tensor]:
+    """Balanced validation accuracy and log loss of each candidate.
+
+    Both are averaged over classes, so a validation set that is not balanced chooses as if it were.
+    """
+    counts = torch.bincount(task.y_val, minlength=task.n_classes)
+    weight = (1 / counts.to(task.x_val))[task.y_val] / int((counts > 0).sum())
+    logits = coefficients[:, :, :-1] @ task.x_val.T + coefficients[:, :, -1:]  # (candidates, K, n)
+    right = (logits.argmax(dim=1) == task.y_val).to(weight) @ weight
+    own = torch.log_softmax(logits, dim=1)[:, task.y_val, torch.arange(len(task.y_val))]
+    return right, -(own.clamp_min(-1e3) @ weight)
+
+
+def best_candidate(right: Tensor, loss: Tensor) -> int:
+    """The candidate with the best balanced validation accuracy; of equals the one with the smallest log loss."""
+    # round: shares of a few hundred nodes that are equal must compare equal whatever the order of summation
+    return min(range(len(right)), key=lambda i: (-round(right[i].item(), 6), loss[i].item(), i))

@@ -1,0 +1,158 @@
+"""A piece of a graph on a device: what views change, encoders read and a training step is a function of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from imgcl._core.sparse import CSR, ColumnStatistics, DenseFeatures, Features, Operator, features_of
+from imgcl._core.sparse.features import Products
+from imgcl._core.sparse.order import permute_rows
+from imgcl.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Structure and features of some nodes.
+
+    The features of a view are ``diag(row_mask) X[row_order] diag(column_mask)``. Nothing of that is ever formed: the
+    column mask is folded into the first weight matrix, order and row mask act on the product, and all views share X.
+
+    Attributes:
+        adjacency: symmetric CSR; without self-loops, unless ``diffused``.
+        features: X, one row per node.
+        column_mask: factor of every feature column, or ``None``.
+        row_order: which row of X every node has, or ``None``: its own.
+        row_mask: factor of every node's features, or ``None``.
+        diffused: the adjacency is a diffusion matrix, diagonal and weights included: it is propagated as it is.
+    """
+
+    adjacency: CSR
+    features: Features
+    column_mask: Tensor | None = None
+    row_order: Tensor | None = None
+    row_mask: Tensor | None = None
+    diffused: bool = False
+
+    @classmethod
+    def from_graph(
+        cls,
+        graph: Graph,
+        *,
+        normalise: str = "none",
+        device: Any = "cpu",
+        statistics: ColumnStatistics | None = None,
+    ) -> Block:
+        """The whole graph as one block; see :func:`imgcl._core.sparse.features_of` for the arguments."""
+        adjacency = CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes, device)
+        features = features_of(graph.x, normalise, device, statistics)
+        return cls(adjacency, features.for_many_products() if isinstance(features, DenseFeatures) else features)
+
+    @property
+    def n_nodes(self) -> int:
+        return self.adjacency.n_rows
+
+    @property
+    def device(self) -> torch.device:
+        return self.adjacency.device
+
+    @property
+    def project_first(self) -> bool:
+        """Whether the first layer multiplies features before it propagates them, so that views share the product."""
+        return True
+
+    def with_adjacency(self, adjacency: CSR) -> Block:
+        """The same features on another structure."""
+        return replace(self, adjacency=adjacency)
+
+    def with_row_mask(self, mask: Tensor) -> Block:
+        """The features of every node multiplied by its factor, on top of what other views did."""
+        return replace(self, row_mask=mask if self.row_mask is None else mask * self.row_mask)
+
+    def with_row_order(self, order: Tensor) -> Block:
+        """Node i gets the features that node ``order[i]`` has now."""
+        return replace(
+            self,
+            row_order=order if self.row_order is None else self.row_order[order],
+            row_mask=None if self.row_mask is None else self.row_mask[order],
+        )
+
+    def steps(self, layers: int, rows: Tensor | None) -> list[tuple[Block, Tensor | None]]:
+        """For every layer of an encoder: what it passes messages over, and the output rows it is asked for.
+
+        Only the last layer knows which rows are asked for: the layers below it feed their neighbours too.
+        """
+        return [*[(self, None)] * (layers - 1), (self, rows)]
+
+    def shuffled(self, generator: torch.Generator) -> Block:
+        """The features permuted over the nodes; only the order is drawn, nothing is copied."""
+        return self.with_row_order(torch.randperm(self.n_nodes, generator=generator).to(self.device))
+
+    def diffused_by(self, matrix: Callable[[CSR], CSR]) -> Block:
+        """The diffusion that ``matrix`` computes from the adjacency, instead of it."""
+        return replace(self, adjacency=matrix(self.adjacency), diffused=True)
+
+    @cached_property
+    def normalised(self) -> Operator:
+        """``D^-1/2 (A + I) D^-1/2`` with D the degrees of A + I, as a GCN propagates; a diffusion matrix as it is."""
+        if self.diffused:
+            return Operator(self.adjacency, self.adjacency)
+        scale = (self.adjacency.row_sums + 1).rsqrt()
+        return Operator(self.adjacency, self.adjacency, scale, scale, 1.0)
+
+    @cached_property
+    def mean(self) -> Operator:
+        """``D^-1 A``: the mean over neighbours (zero for an isolated node)."""
+        degree = self.adjacency.row_sums
+        return Operator(self.adjacency, self.adjacency, torch.where(degree > 0, 1 / degree, 0.0), None)
+
+    @cached_property
+    def total(self) -> Operator:
+        """``A``: the sum over neighbours."""
+        return Operator(self.adjacency, self.adjacency)
+
+    def project(self, weight: Tensor) -> Tensor:
+        """``X @ weight`` for the features of this view."""
+        return projection([self])(weight)[0]
+
+    def dense_features(self, *, masked: bool = True) -> Tensor:
+        """The features of this view as a dense matrix, for modules that know no other; the column mask on request."""
+        x = self.features.to_dense()
+        if self.row_order is not None:
+            x = x[self.row_order]
+        if masked and self.column_mask is not None:
+            x = x * self.column_mask
+        return x if self.row_mask is None else x * self.row_mask.unsqueeze(1)
+
+
+def projection(blocks: Sequence[Block]) -> Callable[[Tensor], list[Tensor]]:
+    """A function that gives ``X @ weight`` for every block.
+
+    Blocks that share their features share one product; blocks with the same column mask as well (a graph and its
+    corruption) share the result itself.
+    """
+    found: dict[int, tuple[list[int], Products]] = {}
+    for features in {id(block.features): block.features for block in blocks}.values():
+        masks = {id(block.column_mask): block.column_mask for block in blocks if block.features is features}
+        found[id(features)] = list(masks), features.products(list(masks.values()))
+
+    def project(weight: Tensor) -> list[Tensor]:
+        products = {
+            (features, mask): product
+            for features, (masks, multiply) in found.items()
+            for mask, product in zip(masks, multiply(weight), strict=True)
+        }
+        return [_at_rows(block, products[id(block.features), id(block.column_mask)]) for block in blocks]
+
+    return project
+
+
+def _at_rows(block: Block, product: Tensor) -> Tensor:
+    if block.row_order is not None:
+        product = permute_rows(product, block.row_order)
+    return product if block.row_mask is None else product * block.row_mask.to(product.dtype).unsqueeze(1)

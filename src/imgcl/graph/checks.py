@@ -1,0 +1,217 @@
+"""Checks and cleaning of other people's arrays, before they become a graph.
+
+Each check returns the array in the form that :class:`imgcl.Graph` keeps, or raises a
+:class:`~imgcl.GraphError` that names the first offending entry and says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from imgcl._core.errors import GraphError, InputError
+from imgcl._core.sparse.features import GraphFeatures
+from imgcl._core.unlabelled import RULE, are_numbers, label_array, labelled, whole_numbers
+
+Features = GraphFeatures
+LARGEST = np.float32(1e15)  # of a feature: squares of such numbers, and many added up, still fit into float32
+MAX_CLASSES = 1 << 20  # a label beyond this is a mistake (an identifier, a hash), and tables per class would not fit
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What was removed or added to make an edge list a simple undirected graph."""
+
+    self_loops: int = 0
+    duplicates: int = 0
+    one_directional: int = 0
+    dropped: int = 0
+
+    def __str__(self) -> str:
+        parts = [
+            f"{count:,} {what}"
+            for count, what in (
+                (self.self_loops, "self-loops removed"),
+                (self.duplicates, "duplicate edges merged"),
+                (self.one_directional, "one-directional edges mirrored"),
+                (self.dropped, "one-directional edges dropped"),
+            )
+            if count
+        ]
+        return ", ".join(parts) or "nothing to clean"
+
+
+def symmetric_csr(edges: NDArray[np.int64], n: int) -> tuple[NDArray[Any], NDArray[Any], Cleaning]:
+    """Sorted CSR (indptr, indices) of the simple undirected graph, and what was cleaned on the way."""
+    loops = edges[0] == edges[1]
+    source, target = edges[0][~loops], edges[1][~loops]
+    ones = np.ones(len(source), dtype=np.int8)
+    directed = sp.coo_array((ones, (source, target)), shape=(n, n)).tocsr()  # merges duplicates
+    directed.data = np.ones(directed.nnz, dtype=np.int8)
+    both = (directed + directed.T).tocsr()
+    both.sort_indices()
+    cleaning = Cleaning(
+        self_loops=int(loops.sum()),
+        duplicates=len(source) - int(directed.nnz),
+        one_directional=int(both.nnz) - int(directed.nnz),
+    )
+    return both.indptr, both.indices, cleaning
+
+
+def check_edges(edges: ArrayLike, n: int) -> NDArray[np.int64]:
+    """An integer array (2, E) of node numbers 0..n-1."""
+    array = np.asarray(edges)
+    if array.size == 0:
+        return np.zeros((2, 0), dtype=np.int64)
+    if array.ndim != 2 or array.shape[0] != 2:
+        hint = "; transpose it" if array.ndim == 2 and array.shape[1] == 2 else ""
+        raise GraphError(f"edges has shape {array.shape}: it must be (2, E), one column per edge{hint}")
+    if array.dtype.kind not in "iu":
+        raise GraphError(f"edges has dtype {array.dtype}: node numbers must be integers")
+    outside = (array < 0) | (array >= n)
+    if outside.any():
+        column = int(np.flatnonzero(outside.any(axis=0))[0])
+        raise GraphError(
+            f"edge {column} is ({array[0, column]}, {array[1, column]}): node numbers must be 0..{n - 1} for {n} nodes"
+        )
+    return array.astype(np.int64, copy=False)
+
+
+def check_features(x: Any) -> Features:
+    """A matrix (N, F) of moderate numbers: float32 (float16 is kept), or a canonical float32 ``csr_array``."""
+    return _check_sparse_features(x) if sp.issparse(x) else _check_dense_features(x)
+
+
+def _check_dense_features(x: Any) -> np.ndarray:
+    try:
+        given = dense = np.asarray(x)
+    except ValueError as error:
+        raise GraphError(f"x is not a matrix: its rows differ in length ({error})") from None
+    if dense.ndim != 2:
+        raise GraphError(f"x has shape {dense.shape}: it must be (nodes, features)")
+    _check_feature_type(dense.dtype, dense.shape)
+    if dense.dtype != np.float16:  # half precision is a storage choice of large graphs: keep it
+        with np.errstate(over="ignore"):  # what overflows float32 is reported below, by its place
+            dense = np.ascontiguousarray(dense, dtype=np.float32)
+    bad = ~(np.abs(dense) <= LARGEST)  # NaN too
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        _raise_unusable(row, column, given[row, column], int(bad.sum()))
+    return dense
+
+
+def _check_sparse_features(x: Any) -> sp.csr_array:
+    if x.ndim != 2:
+        raise GraphError(f"x has shape {x.shape}: it must be (nodes, features)")
+    _check_feature_type(x.dtype, x.shape)
+    with np.errstate(over="ignore"):
+        matrix = sp.csr_array(x, dtype=np.float32)
+    if not matrix.has_canonical_format or (matrix.data == 0).any():
+        matrix = matrix.copy()  # the caller's arrays are not ours to sort
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    bad = ~(np.abs(matrix.data) <= LARGEST)
+    if bad.any():
+        entry = int(np.flatnonzero(bad)[0])
+        row, column = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1, int(matrix.indices[entry])
+        _raise_unusable(row, column, sp.csr_array(x)[row, column], int(bad.sum()))
+    return matrix
+
+
+def _check_feature_type(dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    if dtype.kind not in "fiub":
+        raise GraphError(f"x has dtype {dtype}: features must be numbers")
+    if shape[0] and not shape[1]:
+        raise GraphError("x has no columns: give at least one feature")
+
+
+def _raise_unusable(row: int, column: int, value: Any, count: int) -> None:
+    rule = f"features must be numbers up to {LARGEST:g}; scale them first"
+    if not np.isfinite(value):
+        rule = "features must be finite; fill or drop missing values first"
+    raise GraphError(f"x[{row}, {column}] is {value} ({count} such values): {rule}")
+
+
+def check_labels(y: ArrayLike, n: int, class_names: Sequence[str] | None = None) -> NDArray[np.int64]:
+    """An integer array (n,) with entries 0..K-1, or -1 for unlabelled."""
+    array = label_array(y)
+    if array.ndim != 1 or len(array) != n:
+        raise GraphError(f"labels have shape {array.shape}, expected ({n},): one label per node, -1 for unlabelled")
+    known, numbers = _class_numbers(array)
+    limit = MAX_CLASSES if class_names is None else len(class_names)
+    for i in np.flatnonzero(numbers >= limit)[:1]:
+        reason = f"at most {limit:,} classes are supported" if class_names is None else f"there are {limit} class names"
+        raise GraphError(f"labels[{known[i]}] is {numbers[i]} but {reason}: number the classes 0..K-1")
+    codes = np.full(n, -1, dtype=np.int64)
+    codes[known] = numbers
+    return codes
+
+
+def _class_numbers(array: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Which nodes have a label, and their labels as integers."""
+    try:
+        known = labelled(array)
+        if not are_numbers(array, known):
+            i = next(int(i) for i in np.flatnonzero(known) if not are_numbers(array[i : i + 1], known[i : i + 1]))
+            raise InputError(f"labels[{i}] is {array[i]!r}: {RULE}; number the classes and name them by class_names")
+        return np.flatnonzero(known), whole_numbers(array, known)
+    except InputError as error:
+        raise GraphError(str(error)) from None
+
+
+def check_names(what: str, names: Sequence[str] | None, size: int | None = None) -> tuple[str, ...] | None:
+    """The names as a tuple, ``size`` of them."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise GraphError(f"{what} is the text {names!r}: give a sequence of names")
+    if size is not None and len(names) != size:
+        raise GraphError(f"{what} has length {len(names)}, expected {size}")
+    given = tuple(str(name) for name in names)
+    _check_characters(what, given)
+    return given if what == "feature_names" else check_distinct(what, given)
+
+
+def _check_characters(what: str, names: Sequence[str]) -> None:
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError as error:
+        ends = np.cumsum([len(name) for name in names])
+        i = int(np.searchsorted(ends, error.start, side="right"))
+        raise GraphError(f"{what}[{i}] is {names[i]!r}, which UTF-8 cannot write: use characters that exist") from None
+
+
+def check_distinct(what: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The names, or an error with the first two that are equal: labels and results are looked up by name."""
+    place: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if place.setdefault(name, i) != i:
+            raise GraphError(f"{what}[{place[name]}] and {what}[{i}] are both {name!r}: give each a name of its own")
+    return tuple(names)
+
+
+def check_nodes(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Distinct node numbers 0..n-1 (or a mask of length n, as node numbers); at least one."""
+    array = np.asarray(nodes)
+    if array.dtype == np.bool_:
+        if array.shape != (n,):
+            raise GraphError(f"the node mask has shape {array.shape}, expected ({n},)")
+        array = np.flatnonzero(array)
+    if not array.size:
+        raise GraphError("no nodes were chosen: a subgraph needs at least one")
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise GraphError(
+            f"nodes have shape {array.shape} and dtype {array.dtype}: give a list of node numbers or a mask"
+        )
+    outside = np.flatnonzero((array < 0) | (array >= n))
+    if len(outside):
+        raise GraphError(f"nodes[{outside[0]}] is {array[outside[0]]}: node numbers must be 0..{n - 1}")
+    counts = np.bincount(array, minlength=n)
+    if counts.max() > 1:
+        raise GraphError(f"node {int(counts.argmax())} was chosen {int(counts.max())} times: choose each node once")
+    return array.astype(np.int64)

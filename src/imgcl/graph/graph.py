@@ -1,0 +1,393 @@
+"""The one graph type of the package.
+
+A :class:`Graph` is an immutable view on arrays: a symmetric CSR adjacency without self-loops or duplicates,
+features (dense or sparse), optional labels and names. The arrays may be memory-mapped; nothing here copies
+them. Constructors that take other people's data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
+:meth:`Graph.from_pyg`, :meth:`Graph.from_networkx`) validate it, clean it, and count what they cleaned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from imgcl._core.errors import GraphError
+from imgcl._core.unlabelled import label_array
+from imgcl.graph.checks import (
+    Cleaning,
+    Features,
+    check_edges,
+    check_features,
+    check_labels,
+    check_names,
+    check_nodes,
+    symmetric_csr,
+)
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch_geometric.data import Data
+
+HASH_CHUNK = 1 << 22  # entries hashed at once, so that a memory-mapped array is never loaded whole
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A simple undirected graph with features and, perhaps, labels.
+
+    The constructor trusts its arguments (it is what memory-mapped stores use); build a graph from your own
+    data with one of the ``from_*`` methods.
+
+    Attributes:
+        indptr: CSR row pointers, length N + 1.
+        indices: CSR column indices, sorted within each row; every edge appears in both directions.
+        x: features, a float array (N, F) or a ``scipy.sparse.csr_array``.
+        y: labels 0..K-1, or -1 where unknown; ``None`` when there are none at all.
+        name: what to call the graph in tables and files.
+        node_names: one name per node, or ``None``.
+        feature_names: one name per feature, or ``None``.
+        class_names: one name per class, or ``None``.
+        cleaning: what the constructor cleaned.
+
+    Example:
+        >>> import numpy as np
+        >>> graph = Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3), y=[0, 1, -1])
+        >>> graph.n_nodes, graph.n_edges, graph.n_classes
+        (3, 2, 2)
+    """
+
+    indptr: NDArray[np.integer[Any]]
+    indices: NDArray[np.integer[Any]]
+    x: Features
+    y: NDArray[np.int64] | None = None
+    name: str = "graph"
+    node_names: Sequence[str] | None = None
+    feature_names: Sequence[str] | None = None
+    class_names: Sequence[str] | None = None
+    cleaning: Cleaning = field(default_factory=Cleaning)
+
+    def __post_init__(self) -> None:
+        for name in ("indptr", "indices", "x", "y"):
+            object.__setattr__(self, name, _read_only(getattr(self, name)))
+
+    # ------------------------------------------------------------------ sizes
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges."""
+        return len(self.indices) // 2
+
+    @property
+    def n_features(self) -> int:
+        return int(self.x.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, 0 without labels."""
+        if self.y is None or not len(self.y):
+            return 0
+        return max(int(self.y.max()) + 1, len(self.class_names or ()))
+
+    @property
+    def n_occurring_classes(self) -> int:
+        """Number of classes that at least one node has, 0 without labels."""
+        return 0 if self.y is None else int((self.class_sizes > 0).sum())
+
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """Number of labelled nodes per class."""
+        if self.y is None:
+            raise GraphError(f"graph {self.name!r} has no labels")
+        return np.bincount(self.y[self.y >= 0], minlength=self.n_classes)
+
+    @cached_property
+    def degree(self) -> NDArray[np.int64]:
+        return np.diff(self.indptr).astype(np.int64)
+
+    @cached_property
+    def adjacency(self) -> sp.csr_array:
+        """The adjacency as a scipy matrix of ones (shares the index arrays)."""
+        ones = np.ones(len(self.indices), dtype=np.float32)
+        return sp.csr_array((ones, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
+
+    # ------------------------------------------------------------------ identity
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the content (edges, features, labels), the same on every machine and index width."""
+        digest = hashlib.blake2b(digest_size=16)
+        _hash_array(digest, self.indptr, np.dtype("<i8"))
+        _hash_array(digest, self.indices, np.dtype("<i8"))
+        digest.update(repr(tuple(int(size) for size in self.x.shape)).encode())
+        if isinstance(self.x, np.ndarray):
+            _hash_array(digest, self.x, np.dtype("<f4"))
+        else:
+            _hash_array(digest, self.x.indptr, np.dtype("<i8"))
+            _hash_array(digest, self.x.indices, np.dtype("<i8"))
+            _hash_array(digest, self.x.data, np.dtype("<f4"))
+        if self.y is not None:
+            _hash_array(digest, self.y, np.dtype("<i8"))
+        return digest.hexdigest()
+
+    def summary(self) -> dict[str, Any]:
+        """The facts worth printing, as plain values."""
+        isolated = int((self.degree == 0).sum())
+        facts: dict[str, Any] = {
+            "name": self.name,
+            "nodes": self.n_nodes,
+            "edges": self.n_edges,
+            "mean degree": round(2 * self.n_edges / self.n_nodes, 2),
+            "isolated nodes": isolated,
+            "features": self.n_features,
+            "feature storage": "dense" if isinstance(self.x, np.ndarray) else "sparse",
+            "classes": self.n_classes,
+        }
+        if self.y is not None:
+            sizes = self.class_sizes
+            present = sizes[sizes > 0]
+            facts["labelled nodes"] = int(sizes.sum())
+            facts["class sizes"] = sizes.tolist()
+            if len(present):
+                facts["class-size ratio"] = round(float(present.max() / present.min()), 2)
+        facts["cleaned"] = str(self.cleaning)
+        facts["fingerprint"] = self.fingerprint
+        return facts
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph({self.name!r}, nodes={self.n_nodes}, edges={self.n_edges}, "
+            f"features={self.n_features}, classes={self.n_classes})"
+        )
+
+    # ------------------------------------------------------------------ derived graphs
+
+    def subgraph(self, nodes: ArrayLike) -> Graph:
+        """The graph induced by ``nodes`` (distinct node numbers, or a mask), in that order."""
+        keep = check_nodes(nodes, self.n_nodes)
+        adjacency = self.adjacency[keep][:, keep].tocsr()
+        adjacency.sort_indices()
+        return replace(
+            self,
+            indptr=adjacency.indptr,
+            indices=adjacency.indices,
+            x=self.x[keep],
+            y=None if self.y is None else self.y[keep],
+            node_names=None if self.node_names is None else tuple(self.node_names[i] for i in keep),
+            cleaning=Cleaning(),
+        )
+
+    def with_labels(self, y: ArrayLike | None, class_names: Sequence[str] | None = None) -> Graph:
+        """The same graph with other labels."""
+        names = check_names("class_names", class_names)
+        labels = None if y is None else check_labels(y, self.n_nodes, names)
+        return replace(self, y=labels, class_names=names)
+
+    # ------------------------------------------------------------------ from other people's data
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, x: Any, y: ArrayLike | None = None, **names: Any) -> Graph:
+        """Build a graph from an adjacency matrix; entries other than zero are edges."""
+        matrix = sp.coo_array(adjacency)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"adjacency has shape {matrix.shape}: it must be square, one row and one column per node")
+        present = matrix.data != 0
+        edges = np.stack([matrix.coords[0][present], matrix.coords[1][present]])
+        return cls.from_edges(edges, x, y, n_nodes=matrix.shape[0], **names)
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: ArrayLike,
+        x: Any,
+        y: ArrayLike | None = None,
+        *,
+        n_nodes: int | None = None,
+        name: str = "graph",
+        node_names: Sequence[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
+    ) -> Graph:
+        """Build a graph from an edge list.
+
+        Args:
+            edges: integer array (2, E); direction, duplicates and self-loops do not matter and are cleaned.
+            x: features, (N, F), dense or scipy sparse.
+            y: labels, integers 0..K-1; -1, None, NaN and the like (``docs/own_graph.md``) for unlabelled.
+            n_nodes: number of nodes; by default the number of feature rows.
+            name: what to call the graph.
+            node_names: one per node.
+            feature_names: one per feature.
+            class_names: one per class.
+        """
+        if x is None:
+            raise GraphError(
+                "the graph has no features: pass x with one row per node "
+                "(scipy.sparse.eye_array(n_nodes) gives every node a feature of its own)"
+            )
+        features = check_features(x)
+        n = int(features.shape[0]) if n_nodes is None else int(n_nodes)
+        if n < 1:
+            raise GraphError("the graph is empty: it has no nodes")
+        if features.shape[0] != n:
+            raise GraphError(f"x has {features.shape[0]} rows but the graph has {n} nodes: give one row per node")
+        classes = check_names("class_names", class_names)
+        labels = None if y is None else check_labels(y, n, classes)
+        indptr, indices, cleaning = symmetric_csr(check_edges(edges, n), n)
+        return cls(
+            indptr,
+            indices,
+            features,
+            labels,
+            name,
+            check_names("node_names", node_names, n),
+            check_names("feature_names", feature_names, int(features.shape[1])),
+            classes,
+            cleaning,
+        )
+
+    @classmethod
+    def from_pyg(cls, data: Data, **names: Any) -> Graph:
+        """Build a graph from a ``torch_geometric.data.Data``: ``x``, ``edge_index`` and ``y``, tensors or arrays."""
+        if getattr(data, "edge_index", None) is None:
+            raise GraphError("the torch_geometric Data has no edge_index: only homogeneous graphs with edges are read")
+        x, y = getattr(data, "x", None), getattr(data, "y", None)
+        labels = None if y is None else label_array(y)
+        if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        features = _torch_features(x) if hasattr(x, "detach") else x
+        n_nodes = data.num_nodes if "num_nodes" in data else None
+        return cls.from_edges(_as_array(data.edge_index), features, labels, n_nodes=n_nodes, **names)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: nx.Graph,
+        x: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        feature: str = "x",
+        label: str = "y",
+        **names: Any,
+    ) -> Graph:
+        """Build a graph from networkx; nodes keep networkx's order and their keys become node names.
+
+        Args:
+            graph: any networkx graph; direction and multiplicity are cleaned.
+            x: features in node order; by default the node attribute ``feature``.
+            y: labels in node order; by default the node attribute ``label`` where present (-1 elsewhere).
+            feature: name of the node attribute with the feature vector.
+            label: name of the node attribute with the label.
+            **names: see :meth:`from_edges`.
+        """
+        nodes = list(graph.nodes)
+        position = {node: i for i, node in enumerate(nodes)}
+        pairs = [(position[u], position[v]) for u, v in graph.edges()]
+        edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        if not graph.is_directed():
+            edges = np.concatenate([edges, edges[::-1, edges[0] != edges[1]]], axis=1)
+        if not nodes:
+            raise GraphError("the graph is empty: it has no nodes")
+        if x is None:
+            missing = next((node for node in nodes if feature not in graph.nodes[node]), None)
+            if missing is not None:
+                raise GraphError(f"node {missing!r} has no attribute {feature!r}: set it on every node, or pass x")
+            rows = [np.atleast_1d(graph.nodes[node][feature]) for node in nodes]
+            odd = next((i for i, row in enumerate(rows) if row.shape != rows[0].shape), None)
+            if odd is not None:
+                raise GraphError(
+                    f"{feature!r} of node {nodes[odd]!r} has shape {rows[odd].shape} but {rows[0].shape} "
+                    f"at node {nodes[0]!r}: every node needs the same number of features"
+                )
+            x = np.stack(rows)
+        if y is None and any(label in graph.nodes[node] for node in nodes):
+            y = [graph.nodes[node].get(label) for node in nodes]
+        if names.get("node_names") is None:
+            names["node_names"] = _networkx_names(nodes)
+        return cls.from_edges(edges, x, y, n_nodes=len(nodes), **names)
+
+    def to_pyg(self) -> Data:
+        """The graph as ``torch_geometric.data.Data``; sparse features become a torch sparse CSR tensor."""
+        import torch
+        from torch_geometric.data import Data
+
+        rows = np.repeat(np.arange(self.n_nodes), self.degree)
+        edge_index = torch.from_numpy(np.stack([rows, np.asarray(self.indices, dtype=np.int64)]))
+        if isinstance(self.x, np.ndarray):
+            x = torch.from_numpy(np.array(self.x, dtype=np.float32))
+        else:
+            with warnings.catch_warnings():  # torch announces its CSR layout as beta, once per process
+                warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+                x = torch.sparse_csr_tensor(
+                    torch.from_numpy(self.x.indptr.astype(np.int64)),
+                    torch.from_numpy(self.x.indices.astype(np.int64)),
+                    torch.from_numpy(self.x.data.astype(np.float32)),
+                    size=self.x.shape,
+                    check_invariants=True,
+                )
+        y = None if self.y is None else torch.from_numpy(np.array(self.y))
+        return Data(x=x, edge_index=edge_index, y=y, num_nodes=self.n_nodes)
+
+
+def _networkx_names(nodes: Sequence[Any]) -> list[str]:
+    first: dict[str, Any] = {}
+    for node in nodes:
+        if first.setdefault(str(node), node) is not node:
+            raise GraphError(
+                f"nodes {first[str(node)]!r} and {node!r} are both called {str(node)!r}: rename one, or pass node_names"
+            )
+    return list(first)
+
+
+def _as_array(values: Any) -> np.ndarray:
+    """A tensor of any device, an array or a list as an array."""
+    return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
+
+
+def _torch_features(x: Any) -> Features:
+    import torch
+
+    tensor = x.detach().cpu()
+    if tensor.dtype is torch.bfloat16:  # numpy has no such type
+        tensor = tensor.float()
+    if tensor.layout is torch.strided:
+        return np.asarray(tensor.numpy())
+    coordinates = tensor.to_sparse_coo().coalesce()
+    rows, columns = coordinates.indices().numpy()
+    return sp.csr_array((coordinates.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))
+
+
+def _read_only(array: Any) -> Any:
+    """A view that cannot be written through; the caller's own array stays as it was."""
+    if array is None:
+        return None
+    if isinstance(array, sp.csr_array):
+        parts = [_read_only(part) for part in (array.data, array.indices, array.indptr)]
+        view = sp.csr_array(tuple(parts), shape=array.shape)
+        view.has_canonical_format = array.has_canonical_format
+        return view
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _hash_array(digest: Any, array: np.ndarray, dtype: np.dtype[Any]) -> None:
+    for chunk in _chunks(array):
+        digest.update(np.ascontiguousarray(chunk, dtype=dtype).tobytes())
+
+
+def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:
+    rows = max(1, HASH_CHUNK // max(1, int(np.prod(array.shape[1:]))))
+    for start in range(0, len(array), rows):
+        yield array[start : start + rows]

@@ -1,5 +1,0 @@
-"""Ours: when does ImGCL's pre-training help? A map over two hundred settings of the synthetic generator."""
-
-from imgcl.studies.when.report import STUDY
-
-__all__ = ["STUDY"]

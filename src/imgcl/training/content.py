@@ -1,0 +1,87 @@
+"""What the files of a run directory must hold: whoever reads them reads them through here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from imgcl.graph.checks import MAX_CLASSES
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class GraphFacts(_File):
+    """The graph that a run was made for."""
+
+    name: str
+    source: str
+    fingerprint: str
+
+
+class ConfigFile(_File):
+    """``config.json``; the settings are checked when they are used."""
+
+    config: dict[str, Any]
+    graph: GraphFacts
+    versions: dict[str, str]
+    threads: Count
+
+
+class LabellingEntry(_File):
+    """One :class:`imgcl.balance.history.Labelling`."""
+
+    epoch: Count
+    alpha: float
+    sizes: list[Count] = Field(min_length=1)
+    drawn: list[float] = Field(min_length=1)
+    selected: Count
+    agreement: float | None
+    ari: float | None
+    nmi: float | None
+    true_drawn: Annotated[list[float], Field(min_length=1)] | None
+
+
+class HistoryFile(_File):
+    """``history.json``."""
+
+    loss: list[float]
+    labellings: list[LabellingEntry]
+
+
+class NamesFile(_File):
+    """``names.json``."""
+
+    nodes: list[str] | None
+    classes: list[str] | None
+    features: list[str] | None = None
+
+
+FILES: dict[str, type[_File]] = {"config.json": ConfigFile, "history.json": HistoryFile, "names.json": NamesFile}
+
+
+def json_problem(name: str, content: dict[str, Any]) -> str | None:
+    """What is wrong with the content of a JSON file of a run, in a few words."""
+    try:
+        FILES[name].model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(str(part) for part in first['loc'])[:100]}: {first['msg']}"
+    return None
+
+
+def array_problem(name: str, array: NDArray[Any]) -> str | None:
+    """What is wrong with an array of a run, in a few words."""
+    dimensions, kinds = (2, "f") if name == "embedding.npy" else (1, "i")
+    if array.ndim != dimensions or array.dtype.kind not in kinds:
+        return f"shape {array.shape} of {array.dtype}"
+    if name == "embedding.npy":
+        return None if np.isfinite(array).all() else "values that are not finite"
+    low, high = (-1, MAX_CLASSES) if name == "labels.npy" else (0, 2**63 - 1)
+    return None if not len(array) or (array.min() >= low and array.max() < high) else "numbers that are too large"

@@ -1,0 +1,131 @@
+"""A trained encoder, and how it reads a graph that it was not trained on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import ColumnStatistics
+from imgcl._core.torch_settings import usual_torch
+from imgcl.graph import Graph
+from imgcl.methods import Method
+from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
+from imgcl.training.limits import check_finite
+from imgcl.training.settings import TrainingSettings
+
+SHOWN = 5  # names in an error message
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedEncoder:
+    """The encoder of a training, without its graph and its optimiser.
+
+    Attributes:
+        method: the method, whose encoder it is.
+        training: how features are normalised, and which graphs are encoded by rows.
+        seed: of the training.
+        device: where to compute.
+        feature_names: those of the training graph, if it had some.
+        statistics: what columns are standardised by, with ``normalise=column``.
+        scratch: directory for hidden layers of large graphs.
+    """
+
+    method: Method[Any]
+    training: TrainingSettings
+    seed: int
+    device: torch.device
+    feature_names: tuple[str, ...] | None = None
+    statistics: ColumnStatistics | None = None
+    scratch: Path | None = None
+
+    @usual_torch()
+    def embed(self, graph: Graph) -> NDArray[np.float32]:
+        """Embeddings of a graph with the features of the training graph, matched by name where both have names.
+
+        Raises:
+            InputError: when it has other features.
+        """
+        batches = make_batches(
+            graph,
+            self.method,
+            self.training,
+            seed=self.seed,
+            device=self.device,
+            scratch=self.scratch,
+            statistics=self.statistics,
+            columns=find_columns(graph, self.method.n_features, self.feature_names),
+        )
+        return check_finite(embed_all(self.method, batches))
+
+
+def embed_all(method: Method[Any], batches: WholeGraph | MiniBatches) -> NDArray[np.float32]:
+    """Embeddings of all nodes, in evaluation mode.
+
+    The method stays in it, for it may be embedding in another thread as well; a training step sets its own mode.
+    """
+    method.eval()
+    with torch.no_grad():
+        z = batches.embed(method)
+    return z.cpu().numpy() if isinstance(z, Tensor) else z
+
+
+def find_columns(graph: Graph, n_features: int, names: Sequence[str] | None) -> NDArray[np.int64] | None:
+    """Where the features that an encoder was trained on stand in a graph; ``None``: in the same places.
+
+    Args:
+        graph: the graph to embed.
+        n_features: number of features of the training graph.
+        names: their names; without them, or without names in the graph, features are taken by their places.
+
+    Example:
+        >>> graph = Graph.from_edges([[0], [1]], x=np.eye(2), feature_names=["height", "width"])
+        >>> find_columns(graph, 2, ["width", "height"])
+        array([1, 0])
+        >>> find_columns(graph, 2, ["width", "weight"])
+        Traceback (most recent call last):
+        imgcl.InputError: the graph has other features than the encoder was trained on: 'weight' is missing, ...
+    """
+    if names is None or graph.feature_names is None:
+        if graph.n_features != n_features:
+            raise InputError(f"the graph has {graph.n_features} features, the encoder was trained on {n_features}")
+        return None
+    trained, given = list(names), list(graph.feature_names)
+    if trained == given:
+        return None
+    _check_same_names(trained, given)
+    place = {name: column for column, name in enumerate(given)}
+    return np.array([place[name] for name in trained], dtype=np.int64)
+
+
+def _check_same_names(trained: list[str], given: list[str]) -> None:
+    missing, unknown = Counter(trained) - Counter(given), Counter(given) - Counter(trained)
+    if missing or unknown:
+        parts = [f"{_some(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names]
+        raise InputError(f"the graph has other features than the encoder was trained on: {', '.join(parts)}")
+    twice = [name for name, count in Counter(given).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"the features stand in another order than the encoder was trained on, and {_some(twice)} used more than "
+            "once: give every feature a name of its own"
+        )
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first few names, and how many more there are, with the verb.
+
+    Example:
+        >>> _some("a"), _some("abcdefg")
+        ("'a' is", "'a', 'b', 'c', 'd', 'e' and 2 more are")
+    """
+    every = list(names)
+    more = f" and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
+    return f"{', '.join(map(repr, every[:SHOWN]))}{more} {'is' if len(every) == 1 else 'are'}"

@@ -1,0 +1,182 @@
+"""``imgcl.ImGCL``: pre-training with scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import RandomState, as_seed
+from imgcl._core.unlabelled import check_all_labelled
+from imgcl.balance import BalanceSettings
+from imgcl.data import load_graph
+from imgcl.training.hardware import device_name
+from imgcl.training.presets import find_preset
+from imgcl.training.settings import RunConfig, ScopeSettings, apply_overrides
+from imgcl.training.trainer import Trainer
+
+IMGCL = "imgcl"  # balance="imgcl": the paper's method with its defaults
+
+Balance = str | bool | Mapping[str, Any] | BalanceSettings | None
+
+
+class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Node embeddings by contrastive learning, with or without ImGCL's balanced selection.
+
+    Args:
+        method: name of the base method.
+        n_clusters: number of pseudo-classes K; by default the number of classes that occur in the graph's labels
+            (only their number is used), or ``"auto"`` when it has none.
+        balance: ``"imgcl"`` or ``True`` for the paper's selection, ``None`` or ``False`` for the plain method, or
+            settings: a ``BalanceSettings``, a mapping, or a string such as ``"clusters=kmeans,centrality=none"``.
+        preset: ``"fast"`` or ``"paper"``, see ``imgcl presets``.
+        epochs: number of epochs, if not the preset's.
+        settings: other settings of the method or the training to replace, by name.
+        random_state: the seed of everything; or a numpy ``RandomState`` or ``Generator``, from which every fit draws
+            its seed, or ``None`` for numpy's global one.
+        device: ``"auto"`` (or ``None``), ``"cpu"``, ``"cuda"``, ``"cuda:N"``.
+
+    Attributes:
+        embedding_: (N, d) float32 array, one row per node of the fitted graph.
+        history_: loss of every epoch and what happened at every labelling.
+        config_: the full settings of the fit, with its seed.
+        n_features_in_: width of the features.
+        feature_names_in_: names of the features, if the fitted graph has them.
+
+    Example:
+        >>> import imgcl
+        >>> graph = imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=1)
+        >>> model = imgcl.ImGCL(n_clusters=2, epochs=5, settings={"dim": 8}).fit(graph)
+        >>> model.embedding_.shape
+        (80, 8)
+    """
+
+    def __init__(
+        self,
+        method: str = "gbt",
+        *,
+        n_clusters: int | str | None = None,
+        balance: Balance = IMGCL,
+        preset: str = "fast",
+        epochs: int | None = None,
+        settings: Mapping[str, Any] | None = None,
+        random_state: RandomState = 0,
+        device: str | None = "auto",
+    ) -> None:
+        self.method = method
+        self.n_clusters = n_clusters
+        self.balance = balance
+        self.preset = preset
+        self.epochs = epochs
+        self.settings = settings
+        self.random_state = random_state
+        self.device = device
+
+    def fit(self, X: Any, y: Any = None) -> ImGCL:
+        """Pre-train on a graph (a :class:`~imgcl.graph.Graph` or anything ``load_graph`` takes).
+
+        ``y`` is not used. It is refused when nodes have no label: in a pipeline the next step would learn "no label" as
+        a class.
+        """
+        if y is not None:
+            check_all_labelled(y)
+        graph = load_graph(X)
+        config = make_config(
+            graph.name,
+            method=self.method,
+            preset=self.preset,
+            balance=self.balance,
+            n_clusters=self.n_clusters,
+            overrides=_overrides(self.settings, self.epochs),
+            seed=as_seed(self.random_state),
+            device=self.device,
+        )
+        trainer = Trainer(config, graph)
+        trainer.train()
+        embedding = trainer.embed()
+        trainer.method.eval()  # for good: transform may be called by several threads
+        # An earlier fit stays as it is until nothing of this one can fail any more.
+        self.config_, self.history_, self._encoder = config, trainer.history(), trainer.encoder
+        self.embedding_: NDArray[np.float32] = embedding
+        self.n_features_in_ = graph.n_features
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Embed a graph by the fitted encoder.
+
+        Where the fitted graph and this one have feature names, features are matched by name: their order does not
+        matter.
+
+        Raises:
+            InputError: when the graph has other features.
+        """
+        if not hasattr(self, "_encoder"):
+            raise NotFittedError("this ImGCL is not fitted yet: call fit(graph) first")
+        return self._encoder.embed(load_graph(X))
+
+    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> NDArray[np.float32]:
+        """Pre-train on a graph and return its embedding."""
+        return self.fit(X, y).embedding_
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the features that the encoder was trained on; an ``AttributeError`` where there are none."""
+        names = self._encoder.feature_names
+        if names is None:
+            raise AttributeError("the fitted graph has no feature names")
+        return np.array(names, dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Width of the embedding, for scikit-learn's ``get_feature_names_out``."""
+        return int(self.embedding_.shape[1])
+
+
+def _overrides(settings: Mapping[str, Any] | None, epochs: int | None) -> dict[str, Any]:
+    if settings is not None and not isinstance(settings, Mapping):
+        raise InputError(f"settings is {settings!r}: give a mapping of names to values, such as {{'dim': 64}}")
+    return {**(settings or {}), **({} if epochs is None else {"epochs": epochs})}
+
+
+def make_config(
+    graph_name: str,
+    *,
+    method: str = "gbt",
+    preset: str = "fast",
+    balance: Balance = IMGCL,
+    n_clusters: int | str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    scope: ScopeSettings | None = None,
+    seed: int = 0,
+    device: str | None = "auto",
+) -> RunConfig:
+    """The full settings of a run: the preset of this method and graph, then what the caller changed."""
+    config = apply_overrides(find_preset(method, graph_name, preset).config(), overrides or {})
+    balanced, name = make_balance(balance, n_clusters), device_name(device)
+    changes: dict[str, Any] = {"balance": balanced, "seed": int(seed), "device": name}
+    return config.model_copy(update=changes if scope is None else {**changes, "scope": scope})
+
+
+def make_balance(balance: Balance, n_clusters: int | str | None = None) -> BalanceSettings | None:
+    """Balance settings from any of the forms that users may write them in."""
+    if balance is None or balance is False:
+        return None
+    if balance is True:
+        settings = BalanceSettings()
+    elif isinstance(balance, BalanceSettings):
+        settings = balance
+    elif isinstance(balance, str):
+        settings = BalanceSettings() if balance == IMGCL else BalanceSettings.parse(balance)
+    elif isinstance(balance, Mapping):
+        settings = BalanceSettings.make(balance)
+    else:
+        raise InputError(
+            f"balance is {balance!r}: give 'imgcl' or True, None or False, settings as a mapping, or a text such as "
+            "'centrality=none'"
+        )
+    return settings if n_clusters is None else settings.updated(n_clusters=n_clusters)

@@ -1,0 +1,295 @@
+"""The run directory: everything about one pre-training run, each file written atomically and with its checksum.
+
+=====================  ==========================================================================
+``config.json``        settings, seed, preset, graph (name, source, fingerprint), versions
+``checkpoint.safetensors``  the training state; the trained encoder once finished, with the statistics of its features
+``history.json``       loss of every epoch, what happened at every labelling
+``embedding.npy``      (N, d) float32; present once finished
+``labels.npy``         the graph's labels, for evaluation without the graph
+``names.json``         names of nodes, classes and features, where the graph has them
+``split-*.npy``        rows of train, val and test, when the scope ties the run to one split
+``.training.lock``     who is training, while somebody is
+=====================  ==========================================================================
+
+A file is absent, old or new, and always whole. ``--resume`` goes on from the checkpoint and writes whatever else is
+missing or damaged again.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from imgcl._core.checksums import read_checked_array, read_checked_json, write_checked_array, write_checked_json
+from imgcl._core.errors import RunError, StoppedError, TrainingError
+from imgcl._core.interrupts import Interrupts
+from imgcl._core.locks import owned
+from imgcl._core.version import __version__
+from imgcl.graph import Graph
+from imgcl.imbalance import ScopedGraph, Split
+from imgcl.training.checkpoint import Checkpoint
+from imgcl.training.content import array_problem, json_problem
+from imgcl.training.limits import IF_NOT_FINITE
+from imgcl.training.settings import RunConfig
+from imgcl.training.trainer import EpochReport, Trainer
+
+FORMAT = "imgcl-run-2"
+SPLIT_PARTS = ("train", "val", "test")
+FILES = (
+    *("checkpoint.safetensors", "history.json", "embedding.npy", "labels.npy", "names.json"),
+    *(f"split-{part}.npy" for part in SPLIT_PARTS),
+)
+RECORDED_PACKAGES = ("torch", "numpy", "scipy", "numba", "scikit-learn", "torch_geometric")
+LOCK = ".training.lock"
+CONFIG_BYTES = 1 << 26
+WRITTEN_AGAIN = "the command that made the run writes it again when you add --resume"
+NOT_WRITTEN_AGAIN = "train again into another --out"
+
+
+class Run:
+    """A run directory.
+
+    Args:
+        path: of the directory.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    # ------------------------------------------------------------------ writing
+
+    @classmethod
+    def start(
+        cls, path: str | Path, config: RunConfig, graph: Graph, *, source: str, embedded: ScopedGraph | None = None
+    ) -> Run:
+        """Create a run directory for a graph.
+
+        Args:
+            path: of the directory; it must not hold a run yet.
+            config: of the run.
+            graph: the graph as it was given.
+            source: what the user called the graph, so that it can be loaded again.
+            embedded: what is embedded and evaluated, when the scope makes that another graph or fixes the split.
+        """
+        run = cls(path)
+        run.check_free()
+        # The config comes first: a directory that has one can be resumed, and files without one are somebody else's.
+        run.path.mkdir(parents=True, exist_ok=True)
+        facts = {
+            "config": config.model_dump(mode="json"),
+            "graph": {"name": graph.name, "source": source, "fingerprint": graph.fingerprint},
+            "versions": versions(),
+            "threads": torch.get_num_threads(),
+        }
+        write_checked_json(run.path / "config.json", facts, FORMAT)
+        run.write_inputs(graph, embedded)
+        return run
+
+    def check_free(self) -> None:
+        """Refuse a directory that holds a run, or files that a run would write over."""
+        if self.exists:
+            raise RunError(f"{self.path} already holds a run: use --resume to continue it, or another --out")
+        foreign = [name for name in FILES if (self.path / name).exists()]
+        if foreign:
+            raise RunError(f"{self.path} is not a run directory but has a file {foreign[0]}: use another --out")
+
+    def write_inputs(self, graph: Graph, embedded: ScopedGraph | None = None) -> None:
+        """Write what evaluation needs of the graph; see :meth:`start` for the arguments."""
+        if embedded is not None:
+            graph, split = embedded.embed, embedded.embed_split
+            for part in SPLIT_PARTS:
+                write_checked_array(self.path / f"split-{part}.npy", getattr(split, part))
+        if graph.y is not None:
+            write_checked_array(self.path / "labels.npy", graph.y)
+        names = {"nodes": graph.node_names, "classes": graph.class_names, "features": graph.feature_names}
+        names = {key: None if v is None else list(v) for key, v in names.items()}
+        write_checked_json(self.path / "names.json", names, FORMAT)
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """While the block lasts, no other process trains into this directory; leftovers of crashes are removed.
+
+        Raises:
+            RunError: when another process does, naming it.
+        """
+        try:
+            with owned(self.path / LOCK, str(self.path)):
+                for leftover in self.path.glob(".*.tmp*"):
+                    leftover.unlink(missing_ok=True)
+                yield
+        finally:
+            with suppress(OSError):  # only an empty directory can be removed: nothing is left of a run that never began
+                self.path.rmdir()
+
+    def train(
+        self,
+        trainer: Trainer,
+        on_epoch: Callable[[EpochReport], None] | None = None,
+        interrupts: Interrupts | None = None,
+    ) -> None:
+        """Train to the end, with checkpoints into this directory.
+
+        Args:
+            trainer: the training.
+            on_epoch: called after every epoch.
+            interrupts: where Ctrl-C and SIGTERM are noted; the epoch is finished and a checkpoint written then.
+
+        Raises:
+            StoppedError: when an interruption ended training.
+            TrainingError: when loss or weights are no longer finite; the last checkpoint stays as it is.
+        """
+
+        def after_epoch(report: EpochReport) -> None:
+            if on_epoch is not None:
+                on_epoch(report)
+            if interrupts:
+                self._save(trainer)
+                message = f"stopped after epoch {report.epoch} of {report.epochs}, with a checkpoint"
+                raise StoppedError(message, interrupts.exit_code)
+
+        try:
+            trainer.train(after_epoch, self._save)
+        except TrainingError as error:
+            where = f"stopped in epoch {trainer.epoch + 1} of {trainer.config.training.epochs}"
+            raise TrainingError(f"{error}; {where}, {self._last_good()}") from None
+
+    def finish(self, embedding: NDArray[np.float32]) -> None:
+        """Store the embedding: the run is complete."""
+        write_checked_array(self.path / "embedding.npy", embedding)
+
+    def _save(self, trainer: Trainer) -> None:
+        state = trainer.checkpoint()
+        bad = state.not_finite()
+        if bad is not None:
+            raise TrainingError(f"{bad} is no longer finite: {IF_NOT_FINITE}")
+        state.save(self.path / "checkpoint.safetensors")
+        write_checked_json(self.path / "history.json", trainer.history(), FORMAT)
+
+    def _last_good(self) -> str:
+        if not self.has_checkpoint:
+            return "before the first checkpoint"
+        epoch = self.checkpoint().values["epoch"]
+        return f"the last good checkpoint is that after epoch {epoch}: {self.path / 'checkpoint.safetensors'}"
+
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def exists(self) -> bool:
+        return (self.path / "config.json").exists()
+
+    @property
+    def finished(self) -> bool:
+        return (self.path / "embedding.npy").exists()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the run is finished and every file of it can be read."""
+        try:
+            _ = self.facts, self.config, self.history, self.embedding, self.node_names, self.split
+            if (self.path / "labels.npy").exists():
+                _ = self.labels
+            self.checkpoint()
+        except RunError:
+            return False
+        return True
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The content of ``config.json``."""
+        return self._read_json("config.json", NOT_WRITTEN_AGAIN)
+
+    @property
+    def config(self) -> RunConfig:
+        try:
+            return RunConfig.model_validate(self.facts.get("config"))
+        except ValidationError as error:
+            raise RunError(
+                f"{self.path / 'config.json'} does not fit this version: {error.errors()[0]['msg']}"
+            ) from None
+
+    @property
+    def history(self) -> dict[str, Any]:
+        return self._read_json("history.json")
+
+    @property
+    def embedding(self) -> NDArray[np.float32]:
+        if not self.finished and self.exists:
+            raise RunError(
+                f"{self.path} is not finished: continue it with `imgcl pretrain … --out {self.path} --resume`"
+            )
+        return self._read_array("embedding.npy")
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        if self.exists and not (self.path / "labels.npy").exists():
+            raise RunError(f"the graph of {self.path} has no labels: evaluation needs some")
+        return self._read_array("labels.npy")
+
+    @property
+    def split(self) -> Split | None:
+        """The split that the run was made for; ``None``: it serves any split."""
+        if self.config.scope.scope == "train":
+            return None
+        n = len(self.labels)
+        parts = {part: self._read_array(f"split-{part}.npy") for part in SPLIT_PARTS}
+        for part, rows in parts.items():
+            if len(rows) and rows.max() >= n:
+                raise RunError(f"{self.path / f'split-{part}.npy'} is damaged (not all 0..{n - 1}): {WRITTEN_AGAIN}")
+        return Split(parts["train"], parts["val"], parts["test"])
+
+    @property
+    def node_names(self) -> list[str] | None:
+        return self._read_json("names.json")["nodes"]  # type: ignore[no-any-return]
+
+    @property
+    def class_names(self) -> list[str] | None:
+        return self._read_json("names.json")["classes"]  # type: ignore[no-any-return]
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features; ``None``: the graph has none, or the run is from before they were kept."""
+        return self._read_json("names.json").get("features")
+
+    def checkpoint(self) -> Checkpoint:
+        """The last checkpoint."""
+        return Checkpoint.load(self.path / "checkpoint.safetensors")
+
+    @property
+    def has_checkpoint(self) -> bool:
+        return (self.path / "checkpoint.safetensors").exists()
+
+    def _read_json(self, name: str, remedy: str = WRITTEN_AGAIN) -> dict[str, Any]:
+        try:
+            largest = CONFIG_BYTES if name == "config.json" else None  # names and histories grow with the graph
+            content = read_checked_json(self.path / name, FORMAT, remedy, largest=largest)
+        except FileNotFoundError:
+            raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
+        problem = json_problem(name, content)
+        if problem is not None:
+            raise RunError(f"{self.path / name} is damaged ({problem}): {remedy}")
+        return content
+
+    def _read_array(self, name: str) -> NDArray[Any]:
+        try:
+            array = read_checked_array(self.path / name, WRITTEN_AGAIN)
+        except FileNotFoundError:
+            raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
+        problem = array_problem(name, array)
+        if problem is not None:
+            raise RunError(f"{self.path / name} is damaged ({problem}): {WRITTEN_AGAIN}")
+        return array
+
+
+def versions() -> dict[str, str]:
+    """Versions of everything that decides a result."""
+    found = {"imgcl": __version__, "python": platform.python_version(), "machine": platform.machine()}
+    return found | {name: metadata.version(name) for name in RECORDED_PACKAGES}

@@ -1,0 +1,121 @@
+"""Everything that decides a pre-training run, as one validated value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
+from imgcl.balance import BalanceSettings
+from imgcl.methods import resolve_method
+from imgcl.methods.base import MethodSettings
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class TrainingSettings(BaseModel):
+    """Optimiser, schedule and features of a run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    epochs: int = Field(500, ge=1, description="T, the number of optimiser steps: on the whole graph, or on a batch")
+    lr: float = Field(1e-3, gt=0, description="peak learning rate")
+    weight_decay: float = Field(1e-5, ge=0)
+    optimiser: Literal["adamw", "adam"] = "adamw"
+    schedule: Literal["cosine", "constant"] = Field("cosine", description="after the warm-up")
+    warm_up: int | float = Field(0.1, ge=0, description="epochs (1 and above) or share of the epochs (below 1)")
+    patience: int | None = Field(
+        None,
+        ge=1,
+        description="epochs without a lower loss until training stops; with ImGCL they count from the last labelling",
+    )
+    normalise: Literal["none", "row", "column"] = Field("none", description="normalisation of the features")
+    checkpoint_every: int = Field(50, ge=1, description="epochs between two checkpoints of a run directory")
+    batch_size: Annotated[int, Field(ge=0)] | Literal["auto"] = Field(
+        "auto", description="anchors of a step; 0: the whole graph; auto: the whole graph unless it is large"
+    )
+    fanout: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (10, 10), min_length=1, description="sampled neighbours of an anchor, of its neighbours, …; the last repeats"
+    )
+
+    @field_validator("fanout", mode="before")
+    @classmethod
+    def _numbers(cls, value: Any) -> Any:
+        return tuple(value.split(",")) if isinstance(value, str) else value
+
+
+class ScopeSettings(BaseModel):
+    """How far the imbalance of the labels reaches into the graph that pre-training sees."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    scope: Literal["train", "graph", "inductive"] = Field("train", description="see imgcl.imbalance.scopes")
+    imbalance: str = Field("natural", description="law of the classes; read when the scope is not train")
+    split: int = Field(0, ge=0, description="number of the split that says who is validation and test")
+
+
+class RunConfig(BaseModel):
+    """A pre-training run: method, training, balance and seed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    method: str = "gbt"
+    method_settings: dict[str, Any] = Field(default_factory=dict)
+    training: TrainingSettings = TrainingSettings()
+    balance: BalanceSettings | None = None
+    scope: ScopeSettings = ScopeSettings()
+    seed: int = 0
+    device: str = "auto"
+    preset: str | None = None
+
+    def build_settings(self) -> MethodSettings:
+        """The method's own settings, checked by the method."""
+        return validated(resolve_method(self.method).Settings, self.method_settings)
+
+
+def validated(model: type[ModelT], values: Mapping[str, Any]) -> ModelT:
+    """Build a settings value; pydantic's report becomes one line that names the key and what it may be."""
+    for name, value in values.items():
+        if isinstance(value, bool) and name in model.model_fields and _is_number(model.model_fields[name].annotation):
+            raise InputError(f"setting {name} = {value}: it must be a number")  # pydantic would take 1 or 0
+    try:
+        return model(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "settings"
+        if first["type"] == "extra_forbidden":
+            raise InputError(f"unknown setting {key!r}{did_you_mean(key, model.model_fields)}") from None
+        raise InputError(f"setting {key} = {first['input']!r}: {first['msg']}") from None
+
+
+def _is_number(annotation: Any) -> bool:
+    """Whether a setting takes numbers, and truth values only because Python counts them among those."""
+    kinds = _parts(annotation)
+    return not kinds.isdisjoint({int, float}) and kinds.isdisjoint({bool, Any})
+
+
+def _parts(annotation: Any) -> set[Any]:
+    """A type and all that it is made of."""
+    inner = () if isinstance(annotation, str) else get_args(annotation)
+    if inner and get_origin(annotation) is Literal:
+        return set()
+    return {annotation} if not inner else set().union(*map(_parts, inner))
+
+
+def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfig:
+    """The config with some settings replaced; a key belongs to the training or to the method, wherever it is known."""
+    method_model = resolve_method(config.method).Settings
+    training, method = config.training.model_dump(), dict(config.method_settings)
+    for key, value in overrides.items():
+        if key in TrainingSettings.model_fields:
+            training[key] = value
+        elif key in method_model.model_fields:
+            method[key] = value
+        else:
+            known = [*TrainingSettings.model_fields, *method_model.model_fields]
+            raise InputError(f"unknown setting {key!r} of method {config.method!r}{did_you_mean(key, known)}")
+    checked = validated(method_model, method).model_dump(exclude_unset=True)
+    return config.model_copy(update={"training": validated(TrainingSettings, training), "method_settings": checked})

@@ -1,0 +1,283 @@
+"""The training loop: Algorithm 1 of the paper around any method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imgcl._core import seeding
+from imgcl._core.draws import draws_of
+from imgcl._core.errors import InputError
+from imgcl._core.sparse import ColumnStatistics
+from imgcl._core.torch_settings import usual_torch
+from imgcl.balance import BalancedSelector
+from imgcl.graph import Graph
+from imgcl.graph.block import Block
+from imgcl.methods import resolve_method
+from imgcl.training import checkpoint as files
+from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
+from imgcl.training.distributed.parallel import Parallel
+from imgcl.training.distributed.workers import ALONE, Workers
+from imgcl.training.encoder import TrainedEncoder, embed_all
+from imgcl.training.fit import check_fit
+from imgcl.training.hardware import denormals_are_zero, resolve_device, reuse_freed_memory
+from imgcl.training.limits import (
+    check_enough_nodes,
+    check_enough_rows,
+    check_finite,
+    check_finite_loss,
+    check_memory_of_training,
+)
+from imgcl.training.optimiser import learning_rate_factor, make_optimiser
+from imgcl.training.settings import RunConfig
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What a progress bar shows after an epoch."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    drawn: list[float] | None  # share of each pseudo-class among the selected rows
+
+
+class Trainer:
+    """Trains one method on one graph.
+
+    Args:
+        config: everything that decides the result.
+        graph: the graph to pre-train on; its labels are not used, except by ``clusters=given`` and for diagnosis.
+        diagnose: record how pseudo-labels compare with the graph's labels (never used for training).
+        scratch: directory for what does not fit into memory while a large graph is embedded.
+        workers: who trains together; the first one selects, and its embedding and checkpoint are the run's.
+    """
+
+    @usual_torch()
+    def __init__(
+        self,
+        config: RunConfig,
+        graph: Graph,
+        *,
+        diagnose: bool = False,
+        scratch: Path | None = None,
+        workers: Workers = ALONE,
+    ) -> None:
+        check_enough_nodes(graph, config.balance)
+        self.config, self.graph, self.scratch, self.workers = config, graph, scratch, workers
+        self.device = resolve_device(config.device)
+        settings = config.build_settings()
+        check_memory_of_training(settings, graph, config.training, self.device)
+        self.epoch = 0
+        self.losses: list[float] = []
+        kind = resolve_method(config.method)
+        with draws_of([kind], seeding.torch_generator(config.seed, "weights")):
+            self.method = kind(graph.n_features, settings).to(self.device)
+        self.optimiser = make_optimiser(self.method, config.training)
+        self.views = seeding.torch_generator(config.seed, "views")
+        self.dropout = seeding.torch_generator(config.seed, "dropout")
+        self.batches = self._make_batches()
+        self.parallel = Parallel(self.method, workers) if workers.size > 1 else None
+        self.selector = self._make_selector(diagnose) if workers.first else None
+        self._rows: Tensor | None = None
+        self.best: tuple[float, int, dict[str, Tensor]] | None = None
+
+    def _make_batches(self, statistics: ColumnStatistics | None = None) -> WholeGraph | MiniBatches:
+        return make_batches(
+            self.graph,
+            self.method,
+            self.config.training,
+            seed=self.config.seed,
+            device=self.device,
+            scratch=self.scratch,
+            workers=self.workers,
+            statistics=statistics,
+        )
+
+    def _make_selector(self, diagnose: bool) -> BalancedSelector | None:
+        balance, graph = self.config.balance, self.graph
+        if balance is None:
+            return None
+        given = graph.y if balance.clusters == "given" else None
+        if balance.clusters == "given" and (given is None or (given < 0).any()):
+            raise InputError("clusters=given needs a label for every node of the graph")
+        n_clusters = balance.n_clusters
+        if n_clusters is None:
+            # The number of classes is a setting of the task (the paper's K); the labels themselves stay unseen.
+            n_clusters = graph.n_occurring_classes or "auto"
+        return BalancedSelector(
+            graph,
+            n_clusters,
+            epochs=self.config.training.epochs,
+            settings=balance,
+            seed=self.config.seed,
+            labels=given,
+            diagnose=graph.y if diagnose else None,
+        )
+
+    # ------------------------------------------------------------------ training
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last epoch, or the patience, is reached."""
+        training = self.config.training
+        if self.epoch >= training.epochs:
+            return True
+        if training.patience is None or self.best is None or self._labels_to_come:
+            return False
+        return self.epoch - 1 - self.best[1] >= training.patience
+
+    @property
+    def _labels_to_come(self) -> bool:
+        """Whether another labelling is due: rows are balanced step by step, so patience must not end it half way."""
+        balance, epochs = self.config.balance, self.config.training.epochs
+        return balance is not None and balance.period(self.epoch - 1, epochs)[0] < balance.period(epochs - 1, epochs)[0]
+
+    def step(self) -> EpochReport:
+        """One epoch: views, loss on the selected rows, one optimiser step."""
+        training = self.config.training
+        with usual_torch(), draws_of(map(type, self.method.modules()), self.dropout):
+            value = self._optimise(*self.batches.step(self.epoch, self._select()))
+        if training.patience is not None and (self.best is None or value < self.best[0]):
+            weights = {name: tensor.detach().clone() for name, tensor in self.method.state_dict().items()}
+            self.best = (value, self.epoch, weights)
+        self.losses.append(value)
+        self.epoch += 1
+        drawn = self.selector.history[-1]["drawn"] if self.selector is not None else None
+        return EpochReport(self.epoch, training.epochs, value, drawn)
+
+    def _optimise(self, block: Block, rows: Tensor | None) -> float:
+        """One step of the optimiser; the loss before it."""
+        training = self.config.training
+        check_enough_rows(block.n_nodes if rows is None else len(rows))
+        if self.parallel is not None:
+            self.parallel.prepare(block, rows)
+        for group in self.optimiser.param_groups:
+            group["lr"] = training.lr * learning_rate_factor(self.epoch, training)
+        self.method.train()
+        self.optimiser.zero_grad(set_to_none=True)
+        loss = self.method.loss(block, rows, self.views)
+        value = float(self.workers.from_first(loss.detach()))
+        check_finite_loss(value, self.epoch)
+        loss.backward()
+        if self.parallel is not None:
+            self.parallel.reduce_gradients()
+        self.optimiser.step()
+        self.method.after_step((self.epoch + 1) / training.epochs)
+        return value
+
+    def _select(self) -> Tensor | None:
+        """The rows to contrast, selected once and by the first worker; ``None``: all."""
+        if self.config.balance is None:
+            return None
+        rows, labellings = None, 0
+        if self.selector is not None:
+            labellings = len(self.selector.history)
+            rows = self.selector(self.epoch, embed=lambda: check_finite(embed_all(self.method, self.batches))).to(
+                self.device
+            )
+            labellings = len(self.selector.history) - labellings
+        self._rows = self.workers.rows_from_first(rows, self._rows)
+        if int(self.workers.from_first(torch.tensor(labellings))):
+            self.best = None  # losses on other rows do not compare: the patience begins anew
+        return self._rows
+
+    def train(
+        self,
+        on_epoch: Callable[[EpochReport], None] | None = None,
+        on_checkpoint: Callable[[Trainer], None] | None = None,
+    ) -> None:
+        """Train to the end, with a call after every epoch and one whenever a checkpoint is due."""
+        every = self.config.training.checkpoint_every
+        with reuse_freed_memory(), denormals_are_zero():
+            while not self.finished:
+                report = self.step()
+                if on_epoch is not None:
+                    on_epoch(report)
+                if on_checkpoint is not None and self.epoch % every == 0 and not self.finished:
+                    on_checkpoint(self)
+        if self.best is not None:
+            self.method.load_state_dict(self.best[2])
+        if on_checkpoint is not None:
+            on_checkpoint(self)
+
+    # ------------------------------------------------------------------ embedding
+
+    @property
+    def encoder(self) -> TrainedEncoder:
+        """The encoder as it is now, with what it needs to read another graph."""
+        names = self.graph.feature_names
+        return TrainedEncoder(
+            self.method,
+            self.config.training,
+            self.config.seed,
+            self.device,
+            None if names is None else tuple(names),
+            self.batches.statistics,
+            self.scratch,
+        )
+
+    @usual_torch()
+    def embed(self, graph: Graph | None = None) -> NDArray[np.float32]:
+        """Embeddings of the training graph, or of another graph with the same features (on disk, if it is large)."""
+        return check_finite(embed_all(self.method, self.batches)) if graph is None else self.encoder.embed(graph)
+
+    def history(self) -> dict[str, Any]:
+        """Loss of every epoch and what happened at every labelling, as plain values."""
+        labellings = [] if self.selector is None else [dict(entry) for entry in self.selector.history]
+        return {"loss": list(self.losses), "labellings": labellings}
+
+    # ------------------------------------------------------------------ resume
+
+    @usual_torch()
+    def checkpoint(self) -> files.Checkpoint:
+        """All the state that the next epoch depends on."""
+        tensors: dict[str, Tensor] = {"rng/views": self.views.get_state(), "rng/global": self.dropout.get_state()}
+        values: dict[str, Any] = {"epoch": self.epoch, "losses": self.losses, "finished": self.finished}
+        files.pack("method", self.method.state_dict(), tensors, values)
+        files.pack_optimiser(self.optimiser, tensors, values)
+        if self.batches.statistics is not None:
+            files.pack("features", vars(self.batches.statistics), tensors, values)
+        if self.selector is not None:
+            files.pack("selector", self.selector.state_dict(), tensors, values)
+        if self.best is not None:
+            values["best"] = {"loss": self.best[0], "epoch": self.best[1]}
+            files.pack("best_method", self.best[2], tensors, values)
+        return files.Checkpoint(tensors, values)
+
+    @usual_torch()
+    def restore(self, checkpoint: files.Checkpoint) -> None:
+        """Continue from a checkpoint exactly where it was taken.
+
+        Raises:
+            ValueError, KeyError, TypeError: when it is not one of this training; see :func:`check_fit`.
+        """
+        check_fit(checkpoint, self.method, self.optimiser, self.config.training.epochs, self.batches.statistics)
+        self.method.load_state_dict(files.unpack("method", checkpoint))
+        self._restore_statistics(files.unpack("features", checkpoint))
+        files.unpack_optimiser(self.optimiser, checkpoint)
+        self.views.set_state(checkpoint.tensors["rng/views"])
+        self.dropout.set_state(checkpoint.tensors["rng/global"])
+        if self.selector is not None:
+            state = files.unpack("selector", checkpoint)
+            self.selector.load_state_dict(
+                {key: value.numpy() if isinstance(value, Tensor) else value for key, value in state.items()}
+            )
+        if "best" in checkpoint.values:
+            best = checkpoint.values["best"]
+            self.best = (best["loss"], best["epoch"], files.unpack("best_method", checkpoint))
+        self.epoch, self.losses = checkpoint.values["epoch"], list(checkpoint.values["losses"])
+
+    def _restore_statistics(self, stored: dict[str, Tensor]) -> None:
+        """Read the features as before; a checkpoint from before statistics were kept has none, the graph gives them."""
+        mine = self.batches.statistics
+        if mine is None or not stored or all(torch.equal(stored[name], value) for name, value in vars(mine).items()):
+            return
+        self.batches = self._make_batches(ColumnStatistics(**stored))

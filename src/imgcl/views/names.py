@@ -1,0 +1,105 @@
+"""Views by name: what a user writes as ``edge-drop:0.4,feature-mask:0.1``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
+from imgcl.views.adaptive import AdaptiveEdgeRemoving, AdaptiveFeatureMasking
+from imgcl.views.base import Compose, Identity, View
+from imgcl.views.diffusion import HeatDiffusion, PPRDiffusion
+from imgcl.views.edge_adding import EdgeAdding, EdgePerturbation
+from imgcl.views.edge_removing import EdgeRemoving
+from imgcl.views.feature_dropout import FeatureDropout
+from imgcl.views.feature_masking import FeatureMasking
+from imgcl.views.feature_shuffling import FeatureShuffling
+from imgcl.views.node_dropping import NodeDropping
+from imgcl.views.random_walk_subgraph import RandomWalkSubgraph
+
+VIEWS: dict[str, type[View]] = {
+    "identity": Identity,
+    "edge-drop": EdgeRemoving,
+    "adaptive-edge-drop": AdaptiveEdgeRemoving,
+    "edge-add": EdgeAdding,
+    "edge-perturb": EdgePerturbation,
+    "feature-mask": FeatureMasking,
+    "adaptive-feature-mask": AdaptiveFeatureMasking,
+    "feature-dropout": FeatureDropout,
+    "feature-shuffle": FeatureShuffling,
+    "node-drop": NodeDropping,
+    "subgraph": RandomWalkSubgraph,
+    "ppr": PPRDiffusion,
+    "heat": HeatDiffusion,
+}
+
+Views = str | View | Sequence[View]  # what users may give
+
+
+def make_view(name: str, *values: Any, **settings: Any) -> View:
+    """The view of this name with its settings.
+
+    Example:
+        >>> make_view("edge-drop", 0.4).p
+        0.4
+    """
+    if name not in VIEWS:
+        raise InputError(f"unknown view {name!r}{did_you_mean(name, VIEWS)}")
+    try:
+        return VIEWS[name](*values, **settings)
+    except TypeError as error:
+        raise InputError(f"view {name!r}: {error}") from None
+
+
+def parse_view(text: str) -> View:
+    """The view that a text describes: names with their settings, applied from left to right.
+
+    A setting follows its name after a colon; several in the order of the class's arguments. Edges or features that
+    are weighted by a centrality of the whole graph come before views that change the graph.
+
+    Args:
+        text: for example ``edge-drop:0.4,feature-mask:0.1`` or ``adaptive-edge-drop:0.3:pagerank``.
+
+    Example:
+        >>> view = parse_view("edge-drop:0.4, feature-mask:0.1")
+        >>> [type(part).__name__ for part in view.views]
+        ['EdgeRemoving', 'FeatureMasking']
+    """
+    parts = []
+    for item in text.split(","):
+        name, *values = (word.strip() for word in item.split(":"))
+        if not name:
+            raise InputError(f"views = {text!r}: an empty name; write for example 'edge-drop:0.4,feature-mask:0.1'")
+        parts.append(make_view(name, *map(_value, values)))
+    return parts[0] if len(parts) == 1 else Compose(parts)
+
+
+def make_views(views: Views) -> tuple[View, View]:
+    """The two views of a training step, from what a user gave.
+
+    Args:
+        views: a text (``|`` separates the first view from the second where they differ), a view for both, or two.
+
+    Example:
+        >>> first, second = make_views("edge-drop:0.3|edge-drop:0.4,feature-mask:0.1")
+        >>> first.p
+        0.3
+    """
+    if isinstance(views, str):
+        texts = views.split("|")
+        found = [parse_view(text) for text in texts]
+    else:
+        found = [*views] if isinstance(views, list | tuple) else [views]  # type: ignore[list-item]
+    if len(found) not in (1, 2) or not all(callable(view) for view in found):
+        raise InputError(f"views = {views!r}: give one view for both branches, or two")
+    return found[0], found[-1]
+
+
+def _value(text: str) -> float | int | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

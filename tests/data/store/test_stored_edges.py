@@ -1,0 +1,52 @@
+"""The out-of-core CSR is that of the in-memory constructor, whatever the memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from imgcl._core.errors import GraphError
+from imgcl.data.store import PairFile, build_csr
+from imgcl.graph.checks import symmetric_csr
+
+
+def built(folder, pairs, n, **options):
+    file = PairFile(folder / "pairs", n)
+    for part in np.array_split(np.array(pairs, dtype=np.int64).reshape(-1, 2), 3):
+        file.append(part[:, 0], part[:, 1])
+    found = build_csr(file, folder / "indices.npy", **options)
+    return found, np.load(folder / "indices.npy")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    pairs=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=40),
+    memory=st.sampled_from([1, 16, 64, 1 << 20]),
+)
+def test_equals_the_csr_in_memory(tmp_path_factory, pairs, memory):
+    found, indices = built(tmp_path_factory.mktemp("csr"), pairs, 7, memory=memory)
+    indptr, expected, cleaning = symmetric_csr(np.array(pairs, dtype=np.int64).reshape(-1, 2).T, 7)
+    assert found.indptr.tolist() == indptr.tolist()
+    assert indices.tolist() == expected.tolist()
+    assert found.cleaning == cleaning
+
+
+def test_mutual_keeps_what_points_both_ways(tmp_path):
+    found, indices = built(tmp_path, [(0, 1), (1, 0), (1, 2), (2, 1), (2, 1), (2, 3)], 4, directed_as="mutual")
+    assert found.indptr.tolist() == [0, 1, 3, 4, 4]
+    assert indices.tolist() == [1, 0, 2, 1]
+    assert found.cleaning.duplicates == 1
+    assert str(found.cleaning) == "1 duplicate edges merged, 1 one-directional edges dropped"
+
+
+def test_numbers_outside_are_refused(tmp_path):
+    with pytest.raises(GraphError, match=r"1 edges name nodes outside 0\.\.2"):
+        built(tmp_path, [(0, 1), (0, 3)], 3)
+
+
+def test_progress_reaches_the_end(tmp_path):
+    seen = []
+    built(tmp_path, [(i, i + 1) for i in range(50)], 51, memory=40, on_progress=seen.append)
+    assert len(seen) > 3
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
