@@ -31,7 +31,9 @@ METHOD_SETTINGS: dict[str, dict[str, Any]] = {
     "infograph": {"dim": 8, "layers": 2},
     "cca-ssg": {"dim": 16},
     "vicreg": {"dim": 16},
+    "graphmae": {"dim": 16},
 }
+ONE_BRANCH = {"graphmae"}  # its output rows are the errors of nodes; see test_graphmae.py
 EPOCHS = 40
 
 each_method = pytest.mark.parametrize("method", METHOD_SETTINGS)
@@ -192,7 +194,7 @@ def test_only_selected_rows_receive_gradient(method: str) -> None:
     loss, outputs = loss_with_spies(method, rows, noise=0.0)
     loss.backward()
     trainable = [output for output in outputs if output.requires_grad]
-    assert len(trainable) >= 2  # two branches
+    assert len(trainable) >= (1 if method in ONE_BRANCH else 2)
     others = torch.ones(graph().n_nodes, dtype=torch.bool)
     others[rows] = False
     for output in trainable:

@@ -110,27 +110,43 @@ class LayeredEncoder(Encoder):
         """The rows of every block; ``products``: its features times the input weight, where they are known already."""
         if products is None:
             if not all(block.project_first for block in blocks):
-                return [
-                    self._encode(block, block.dense_features(masked=False), rows, projected=False) for block in blocks
-                ]
+                return [self._encode(block, rows, block.dense_features(masked=False), False) for block in blocks]
             products = projection(blocks)(self.input_weight)
-        return [self._encode(block, first, rows, projected=True) for block, first in zip(blocks, products, strict=True)]
+        return [self._encode(block, rows, first, True) for block, first in zip(blocks, products, strict=True)]
 
     def shortcut(self, index: int, hidden: Tensor) -> Tensor:
         """What a residual connection adds to the output of a layer, from the rows of its input."""
         key = str(index)
         return hidden @ self.shortcuts[key] if key in self.shortcuts else hidden
 
-    def _encode(self, block: Block, hidden: Tensor, rows: Tensor | None, *, projected: bool) -> Tensor:
+    def _encode(self, block: Block, rows: Tensor | None, hidden: Tensor, projected: bool) -> Tensor:
         """The rows of one block, from its features or from their product with the first layer's weight."""
-        last = len(self.layers) - 1
+        mask = None if projected else block.column_mask
+        return self.follow(block.steps(len(self.layers), rows), hidden, projected=projected, column_mask=mask)
+
+    def follow(
+        self,
+        steps: Sequence[tuple[Block, Tensor | None]],
+        hidden: Tensor,
+        *,
+        projected: bool = True,
+        column_mask: Tensor | None = None,
+    ) -> Tensor:
+        """The rows that the last step asks for; see :meth:`imgcl.graph.block.Block.steps`.
+
+        Args:
+            steps: what every layer passes messages over, and the rows it computes.
+            hidden: the features times the input weight, or the features.
+            projected: it is the product.
+            column_mask: factor of every feature column, if it is not.
+        """
+        last, rows = len(self.layers) - 1, steps[-1][1]
         outputs = []
-        steps = block.steps(len(self.layers), rows)
         for index, (layer, finish, (piece, wanted)) in enumerate(zip(self.layers, self.finishes, steps, strict=True)):
             if index == 0 and projected:
                 out = layer.propagate(piece, hidden, wanted)  # type: ignore[operator]
             elif index == 0:
-                out = layer(piece, hidden, wanted, block.column_mask)
+                out = layer(piece, hidden, wanted, column_mask)
             else:
                 out = layer(piece, hidden, wanted)
                 if self.residual:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from imgcl._core.sparse import CSR, ColumnStatistics, DenseFeatures, Features, Operator, features_of
+from imgcl._core.sparse.csr import edge_uniform
 from imgcl._core.sparse.features import Products
 from imgcl._core.sparse.order import permute_rows
 from imgcl.graph import Graph
@@ -92,6 +93,16 @@ class Block:
     def shuffled(self, generator: torch.Generator) -> Block:
         """The features permuted over the nodes; only the order is drawn, nothing is copied."""
         return self.with_row_order(torch.randperm(self.n_nodes, generator=generator).to(self.device))
+
+    def node_uniform(self, seed: int) -> Tensor:
+        """A number in [0, 1) for every node, a hash of (node, seed): a node has the same one in every piece."""
+        nodes = self.node_numbers
+        return edge_uniform(nodes, nodes, seed)
+
+    @property
+    def node_numbers(self) -> Tensor:
+        """The number of every row's node in the graph."""
+        return torch.arange(self.n_nodes, device=self.device)
 
     def diffused_by(self, matrix: Callable[[CSR], CSR]) -> Block:
         """The diffusion that ``matrix`` computes from the adjacency, instead of it."""

@@ -5,6 +5,7 @@ from imgcl.losses.bootstrap_cosine import bootstrap_cosine
 from imgcl.losses.cca_ssg import cca_ssg
 from imgcl.losses.discrimination import bce_discrimination, jsd_discrimination
 from imgcl.losses.info_nce import info_nce
+from imgcl.losses.scaled_cosine import scaled_cosine, scaled_cosine_of_linear
 from imgcl.losses.vicreg import vicreg
 
 __all__ = [
@@ -14,5 +15,7 @@ __all__ = [
     "cca_ssg",
     "info_nce",
     "jsd_discrimination",
+    "scaled_cosine",
+    "scaled_cosine_of_linear",
     "vicreg",
 ]

@@ -11,12 +11,13 @@ from imgcl.methods.cca_ssg import CCASSG
 from imgcl.methods.dgi import DGI
 from imgcl.methods.gbt import GBT
 from imgcl.methods.grace import GRACE
+from imgcl.methods.graphmae import GraphMAE
 from imgcl.methods.infograph import InfoGraph
 from imgcl.methods.mvgrl import MVGRL
 from imgcl.methods.vicreg import VICReg
 
 METHODS: dict[str, type[Method[Any]]] = {
-    method.name: method for method in (GBT, GRACE, BGRL, DGI, MVGRL, InfoGraph, CCASSG, VICReg)
+    method.name: method for method in (GBT, GRACE, BGRL, DGI, MVGRL, InfoGraph, CCASSG, VICReg, GraphMAE)
 }
 
 
@@ -35,6 +36,7 @@ __all__ = [
     "GRACE",
     "METHODS",
     "MVGRL",
+    "GraphMAE",
     "InfoGraph",
     "Method",
     "MethodSettings",

@@ -31,6 +31,7 @@ class Method(nn.Module, Generic[SettingsT]):
 
     name: ClassVar[str]
     Settings: ClassVar[type[MethodSettings]]
+    decoder_layers: ClassVar[int] = 0  # of message passing that the loss adds to the encoder's
 
     def __init__(self, n_features: int, settings: SettingsT) -> None:
         super().__init__()

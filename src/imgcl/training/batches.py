@@ -221,4 +221,4 @@ def _layers(method: Method[Any]) -> int:
     encoders = [encoder for encoder, _ in method.branches()]
     if not all(isinstance(encoder, LayeredEncoder) for encoder in encoders):
         raise InputError("mini-batches need an encoder of imgcl (gcn, sage, gin or gat): use batch_size=0")
-    return max(len(encoder.layers) for encoder in encoders)  # type: ignore[arg-type]
+    return method.decoder_layers + max(len(encoder.layers) for encoder in encoders)  # type: ignore[arg-type]

@@ -30,6 +30,7 @@ SETTINGS = {
     "infograph": {"dim": 8, "layers": 2, "norm": "layer"},
     "cca-ssg": {"dim": 16, **ONE},
     "vicreg": {"dim": 16, **ONE},
+    "graphmae": {"dim": 16},
 }
 
 UNUSED = {"gbt", "cca-ssg", "vicreg"}  # their losses centre the columns: the last bias has no effect and no gradient

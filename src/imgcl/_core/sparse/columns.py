@@ -125,6 +125,12 @@ class BinaryColumns:
         )
         return torch.from_numpy(by_chunk).sum(0)
 
+    def row_norms(self) -> Tensor:
+        """Euclidean length of every row."""
+        ones = torch.ones(len(self.bits), 1, dtype=torch.float32)
+        lengths = BinaryColumns(self.bits, self.n).product(ones).squeeze(1).sqrt()
+        return lengths if self.factors is None else lengths * self.factors.abs()
+
     def to_dense(self) -> Tensor:
         ones = torch.from_numpy(np.unpackbits(self.bits, axis=1, count=self.n, bitorder="little")).T
         return ones.float() if self.factors is None else ones * self.factors.unsqueeze(1)

@@ -18,6 +18,7 @@ from imgcl._core.sparse.masked import MaskedProducts, masked_weight
 from imgcl._core.sparse.operator import Operator
 
 GraphFeatures = np.ndarray | sp.csr_array  # as a Graph keeps them
+MANY = 4  # one row in so many
 Products = Callable[[Tensor], list[Tensor]]  # of a weight W, one for every mask; W alone receives a gradient
 
 
@@ -37,6 +38,15 @@ class DenseFeatures:
 
     def to_dense(self) -> Tensor:
         return self.matrix
+
+    def take_rows(self, rows: Tensor) -> DenseFeatures:
+        """The features of these nodes."""
+        return DenseFeatures(self.matrix.index_select(0, rows))
+
+    @cached_property
+    def row_norms(self) -> Tensor:
+        """Euclidean length of every node's features."""
+        return torch.linalg.vector_norm(self.matrix, dim=1)  # type: ignore[no-any-return]
 
     def for_many_products(self) -> DenseFeatures | BinaryFeatures:
         """The same features in the storage that is multiplied fastest; worth its cost where they are used again.
@@ -66,6 +76,11 @@ class BinaryFeatures:
         return self._dense
 
     @cached_property
+    def row_norms(self) -> Tensor:
+        """Euclidean length of every node's features."""
+        return self.columns.row_norms()
+
+    @cached_property
     def _dense(self) -> Tensor:
         """Made once, for views and modules that know no bits and ask in every epoch."""
         return self.columns.to_dense()
@@ -85,11 +100,33 @@ class SparseFeatures:
         """``X diag(mask) W`` for every mask; only entries that are not zero count."""
         return lambda weight: [self.operator @ masked_weight(weight, mask) for mask in masks]
 
+    def take_rows(self, rows: Tensor) -> SparseFeatures:
+        """The features of these (distinct) nodes."""
+        return SparseFeatures(self.operator.select(rows))
+
+    @cached_property
+    def row_norms(self) -> Tensor:
+        """Euclidean length of every node's features."""
+        matrix = self.operator.matrix
+        return matrix.row_sums.sqrt() if matrix.weights is None else _squared(matrix).row_sums.sqrt()
+
     def to_dense(self) -> Tensor:
         return torch.from_numpy(self.operator.matrix.to_scipy().toarray()).to(self.operator.matrix.device)
 
 
 Features = DenseFeatures | BinaryFeatures | SparseFeatures
+
+
+def row_products(features: Features, rows: Tensor, weight: Tensor) -> Tensor:
+    """``X[rows] weight`` for distinct rows; where many are asked for, all are multiplied, which is cheaper.
+
+    Example:
+        >>> row_products(DenseFeatures(torch.eye(3)), torch.tensor([2]), torch.tensor([[1.0], [2.0], [3.0]]))
+        tensor([[3.]])
+    """
+    if isinstance(features, BinaryFeatures) or MANY * len(rows) > features.shape[0]:
+        return features.products([None])(weight)[0].index_select(0, rows)
+    return features.take_rows(rows).products([None])(weight)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +178,11 @@ def features_of(
         )
         matrix = CSR(matrix.indptr, matrix.indices, values / sums[matrix.row_index], matrix.n_columns)
     return SparseFeatures(Operator(matrix, matrix.transpose()))
+
+
+def _squared(matrix: CSR) -> CSR:
+    weights = None if matrix.weights is None else matrix.weights.square()
+    return CSR(matrix.indptr, matrix.indices, weights, matrix.n_columns)
 
 
 def _dense(x: GraphFeatures) -> Tensor:

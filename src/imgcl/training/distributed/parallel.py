@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from imgcl.encoders import Encoder, LayeredEncoder
 from imgcl.graph.block import Block
+from imgcl.methods import Method
 from imgcl.training.distributed.collectives import gather_numbers, gather_rows
 from imgcl.training.distributed.norm import SharedBatchNorm
 from imgcl.training.distributed.workers import Workers
@@ -29,7 +30,7 @@ class Parallel:
         workers: who trains together.
     """
 
-    def __init__(self, method: nn.Module, workers: Workers) -> None:
+    def __init__(self, method: Method[Any], workers: Workers) -> None:
         self.method, self.workers = method, workers
         self._weights: list[Tensor] = []  # of the rows within 0, 1, 2, … steps of an anchor
         encoders = [module for module in method.modules() if isinstance(module, Encoder)]
@@ -74,9 +75,10 @@ class Parallel:
         return [gather_rows(rows, self.workers) for rows in output] if encoder.training else output
 
     def _share_norms(self, encoder: LayeredEncoder) -> None:
+        following = len(encoder.finishes) - 1 + self.method.decoder_layers
         for index, finish in enumerate(encoder.finishes):
             if isinstance(finish.norm, nn.BatchNorm1d):
-                finish.norm = SharedBatchNorm(finish.norm, self._weights_of(len(encoder.finishes) - 1 - index))
+                finish.norm = SharedBatchNorm(finish.norm, self._weights_of(following - index))
                 if finish.norm_first:
                     self._removed.append(finish.bias)  # type: ignore[arg-type]
 

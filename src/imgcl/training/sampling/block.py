@@ -87,6 +87,10 @@ class SampledBlock(Block):
         seed = int(torch.randint(0, 2**63 - 1, (1,), generator=generator, dtype=torch.int64))
         return replace(self, features=self.source.shuffled(self.nodes, seed))
 
+    @property
+    def node_numbers(self) -> Tensor:
+        return torch.from_numpy(self.nodes).to(self.device)
+
     def diffused_by(self, matrix: Callable[[CSR], CSR]) -> Block:
         """The anchors' rows of the whole graph's diffusion, which were computed when the block was made."""
         assert self.diffusion is not None, "the block was sampled for a method without diffusion"
