@@ -67,7 +67,7 @@ def pretrain(
       torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
     """
     from imgcl.data import load_graph
-    from imgcl.training.distributed.workers import joined_workers, restarted
+    from imgcl.training.distributed.group import joined_group, restarted
     from imgcl.training.estimator import make_config
     from imgcl.training.pretrain import pretrain as start
     from imgcl.training.settings import ScopeSettings, validated
@@ -111,12 +111,12 @@ def pretrain(
                 graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir
             )
         else:
-            with joined_workers() as joined:
-                if joined.first:
+            with joined_group() as joined:
+                if joined.is_rank_zero:
                     err.print(f"preset {config.preset}", highlight=False)
                 with (
-                    training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.first) as show,
-                    tracking(track if joined.first else None, run, config, show) as on_epoch,
+                    training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.is_rank_zero) as show,
+                    tracking(track if joined.is_rank_zero else None, run, config, show) as on_epoch,
                 ):
                     done = start(
                         loaded,
@@ -126,10 +126,10 @@ def pretrain(
                         resume=resume or restarted(),
                         diagnose=diagnose,
                         on_epoch=on_epoch,
-                        on_interrupt=_say_what_happens if joined.first else lambda: None,
-                        workers=joined,
+                        on_interrupt=_say_what_happens if joined.is_rank_zero else lambda: None,
+                        group=joined,
                     )
-                if not joined.first:
+                if not joined.is_rank_zero:
                     return
     except (StoppedError, KeyboardInterrupt) as stopped:
         err.print(str(stopped) or "stopped", markup=False, highlight=False)

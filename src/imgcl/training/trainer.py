@@ -23,8 +23,8 @@ from imgcl.graph.block import Block
 from imgcl.methods import resolve_method
 from imgcl.training import checkpoint as files
 from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
+from imgcl.training.distributed.group import ALONE, ProcessGroup
 from imgcl.training.distributed.parallel import Parallel
-from imgcl.training.distributed.workers import ALONE, Workers
 from imgcl.training.encoder import TrainedEncoder, embed_all
 from imgcl.training.fit import check_fit
 from imgcl.training.hardware import denormals_are_zero, resolve_device, reuse_freed_memory
@@ -57,7 +57,7 @@ class Trainer:
         graph: the graph to pre-train on; its labels are not used, except by ``clusters=given`` and for diagnosis.
         diagnose: record how pseudo-labels compare with the graph's labels (never used for training).
         scratch: directory for what does not fit into memory while a large graph is embedded.
-        workers: who trains together; the first one selects, and its embedding and checkpoint are the run's.
+        group: the process group; rank 0 selects, and its embedding and checkpoint are the run's.
     """
 
     @usual_torch()
@@ -68,10 +68,10 @@ class Trainer:
         *,
         diagnose: bool = False,
         scratch: Path | None = None,
-        workers: Workers = ALONE,
+        group: ProcessGroup = ALONE,
     ) -> None:
         check_enough_nodes(graph, config.balance)
-        self.config, self.graph, self.scratch, self.workers = config, graph, scratch, workers
+        self.config, self.graph, self.scratch, self.group = config, graph, scratch, group
         self.device = resolve_device(config.device)
         settings = config.build_settings()
         check_memory_of_training(settings, graph, config.training, self.device)
@@ -84,8 +84,8 @@ class Trainer:
         self.views = seeding.torch_generator(config.seed, "views")
         self.dropout = seeding.torch_generator(config.seed, "dropout")
         self.batches = self._make_batches()
-        self.parallel = Parallel(self.method, workers) if workers.size > 1 else None
-        self.selector = self._make_selector(diagnose) if workers.first else None
+        self.parallel = Parallel(self.method, group) if group.world_size > 1 else None
+        self.selector = self._make_selector(diagnose) if group.is_rank_zero else None
         self._rows: Tensor | None = None
         self.best: tuple[float, int, dict[str, Tensor]] | None = None
 
@@ -97,7 +97,7 @@ class Trainer:
             seed=self.config.seed,
             device=self.device,
             scratch=self.scratch,
-            workers=self.workers,
+            group=self.group,
             statistics=statistics,
         )
 
@@ -164,7 +164,7 @@ class Trainer:
         self.method.train()
         self.optimiser.zero_grad(set_to_none=True)
         loss = self.method.loss(block, rows, self.views)
-        value = float(self.workers.from_first(loss.detach()))
+        value = float(self.group.broadcast(loss.detach()))
         check_finite_loss(value, self.epoch)
         loss.backward()
         if self.parallel is not None:
@@ -174,7 +174,7 @@ class Trainer:
         return value
 
     def _select(self) -> Tensor | None:
-        """The rows to contrast, selected once and by the first worker; ``None``: all."""
+        """The rows to contrast, selected once, by rank 0; ``None``: all."""
         if self.config.balance is None:
             return None
         rows, labellings = None, 0
@@ -184,8 +184,8 @@ class Trainer:
                 self.device
             )
             labellings = len(self.selector.history) - labellings
-        self._rows = self.workers.rows_from_first(rows, self._rows)
-        if int(self.workers.from_first(torch.tensor(labellings))):
+        self._rows = self.group.broadcast_rows(rows, self._rows)
+        if int(self.group.broadcast(torch.tensor(labellings))):
             self.best = None  # losses on other rows do not compare: the patience begins anew
         return self._rows
 

@@ -83,14 +83,14 @@ def pretrain_with_ray(
 
 
 def train_on_worker(facts: dict[str, Any]) -> None:
-    """What every worker does; Ray Train has joined the workers already."""
+    """What every rank does; Ray Train has made the process group already."""
     from imgcl.data import load_graph
-    from imgcl.training.distributed.workers import joined_workers
+    from imgcl.training.distributed.group import joined_group
     from imgcl.training.pretrain import pretrain
 
     graph = load_graph(facts["source"], data_dir=facts["data_dir"])
-    with joined_workers() as workers:
-        # A run directory that is there already was started by these workers before one of them failed.
+    with joined_group() as group:
+        # A run directory that is there already was started by this group before one of its ranks failed.
         pretrain(
             graph,
             RunConfig.model_validate(facts["config"]),
@@ -98,5 +98,5 @@ def train_on_worker(facts: dict[str, Any]) -> None:
             source=facts["source"],
             resume=True,
             diagnose=facts["diagnose"],
-            workers=workers,
+            group=group,
         )
