@@ -51,7 +51,6 @@ def test_only_csv_is_for_spreadsheets(tmp_path):
         (".html", ("report", "nowhere", "--out")),
         (".html", ("demo", "--out")),
         (".svg", ("trace", "nowhere", "--plot")),
-        (".svg", ("theory", "--plot")),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )
