@@ -24,7 +24,7 @@ def test_what_cannot_be_computed_on_is_refused(device):
 
 def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    with pytest.raises(InputError, match="torch sees no GPU: use --device auto"):
+    with pytest.raises(InputError, match="torch sees no GPU: use `device='auto'`"):
         resolve_device("cuda")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert resolve_device("cuda:1") == torch.device("cuda:1")

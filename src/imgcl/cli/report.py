@@ -10,6 +10,7 @@ import typer
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
 from imgcl.cli.console import DataDir, check_out, err, out
+from imgcl.cli.flags import in_flags
 
 
 def report(
@@ -52,7 +53,7 @@ def report(
         found = read_runs(runs)
         nodes, remark = read_nodes(runs[0], graph=graph, labels=labels, data_dir=data_dir)
         if remark is not None:
-            err.print(remark, markup=False, highlight=False, soft_wrap=True)
+            err.print(in_flags(remark), markup=False, highlight=False, soft_wrap=True)
         names = ", ".join(run.name for run in found)
         err.print(f"evaluating {names} and drawing the map ({projection}) …", markup=False, highlight=False)
         content = build_content(

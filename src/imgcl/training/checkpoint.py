@@ -24,7 +24,7 @@ from imgcl._core.files import atomic_path
 
 FORMAT = "imgcl-checkpoint-2"
 UNCHECKED = "imgcl-checkpoint-1"  # the same without a checksum
-REMEDY = "delete it; --resume then trains again from the start"
+REMEDY = "delete it; `resume=True` then trains again from the start"
 
 
 @dataclass(frozen=True)

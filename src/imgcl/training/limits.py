@@ -41,7 +41,8 @@ def check_enough_nodes(graph: Graph, balance: BalanceSettings | None) -> None:
     if balance is not None and selected < LEAST:
         raise InputError(
             f"fraction {balance.fraction} of {n} nodes selects {selected or 'none'}: contrastive learning compares at "
-            f"least {LEAST} nodes, so use a fraction of at least {LEAST / n:.3g} (--balance fraction=…) or --no-balance"
+            f"least {LEAST} nodes, so use a fraction of at least {LEAST / n:.3g} (`balance='fraction=…'`) or "
+            "`balance=None`"
         )
 
 
@@ -49,7 +50,7 @@ def check_memory_of_training(
     settings: MethodSettings, graph: Graph, training: TrainingSettings, device: torch.device
 ) -> None:
     """Refuse widths and layers whose weights and hidden rows are larger than the memory, before they are allocated."""
-    if not isinstance(settings, EncoderSettings):  # somebody else's method: its settings may mean anything
+    if not isinstance(settings, EncoderSettings):  # a method of another package: its settings may mean anything
         return
     rows = min(anchors_of_a_step(graph, training) or graph.n_nodes, graph.n_nodes)
     available = torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else None
@@ -77,11 +78,11 @@ def _sizes(settings: EncoderSettings) -> dict[str, int]:
 
 
 def check_enough_rows(n: int) -> None:
-    """Refuse a step whose draw, or whose worker's share of it, has fewer than two rows."""
+    """Refuse a step whose draw, or whose rank's share of it, has fewer than two rows."""
     if n < LEAST:
         raise TrainingError(
             f"a step has {n or 'no'} row{'' if n == 1 else 's'} to contrast, at least {LEAST} are needed: "
-            "select a larger fraction (--balance fraction=…), or use fewer workers"
+            "select a larger fraction (`balance='fraction=…'`), or use fewer processes"
         )
 
 

@@ -114,12 +114,12 @@ def check_same(run: Run, graph: Graph, config: RunConfig) -> None:
     if fingerprint != graph.fingerprint:
         raise RunError(
             f"{run.path} was trained on another graph (fingerprint {fingerprint}, now {graph.fingerprint}): "
-            "use another --out"
+            "use another directory (`out`)"
         )
     stored, given = run.config.model_dump(), config.model_dump()
     changed = [key for key in stored if stored[key] != given[key]]
     if changed:
         raise RunError(
             f"{run.path} was started with other settings ({', '.join(changed)}): "
-            "resume with the same ones, or use another --out"
+            "resume with the same ones, or use another directory (`out`)"
         )

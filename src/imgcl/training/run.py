@@ -8,10 +8,10 @@
 ``labels.npy``         the graph's labels, for evaluation without the graph
 ``names.json``         names of nodes, classes and features, where the graph has them
 ``split-*.npy``        rows of train, val and test, when the scope ties the run to one split
-``.training.lock``     who is training, while somebody is
+``.training.lock``     the process that is training into it
 =====================  ==========================================================================
 
-A file is absent, old or new, and always whole. ``--resume`` goes on from the checkpoint and writes whatever else is
+A file is absent, old or new, and always whole. ``resume`` goes on from the checkpoint and writes whatever else is
 missing or damaged again.
 """
 
@@ -51,8 +51,8 @@ FILES = (
 RECORDED_PACKAGES = ("torch", "numpy", "scipy", "numba", "scikit-learn", "torch_geometric")
 LOCK = ".training.lock"
 CONFIG_BYTES = 1 << 26
-WRITTEN_AGAIN = "the command that made the run writes it again when you add --resume"
-NOT_WRITTEN_AGAIN = "train again into another --out"
+WRITTEN_AGAIN = "pre-train into the same directory with `resume=True`, which writes it again"
+NOT_WRITTEN_AGAIN = "train again into another directory (`out`)"
 
 
 class Run:
@@ -82,7 +82,7 @@ class Run:
         """
         run = cls(path)
         run.check_free()
-        # The config comes first: a directory that has one can be resumed, and files without one are somebody else's.
+        # The config comes first: a directory that has one can be resumed, and files without one are not ours.
         run.path.mkdir(parents=True, exist_ok=True)
         facts = {
             "config": config.model_dump(mode="json"),
@@ -97,10 +97,14 @@ class Run:
     def check_free(self) -> None:
         """Refuse a directory that holds a run, or files that a run would write over."""
         if self.exists:
-            raise RunError(f"{self.path} already holds a run: use --resume to continue it, or another --out")
+            raise RunError(
+                f"{self.path} already holds a run: continue it with `resume=True`, or use another directory (`out`)"
+            )
         foreign = [name for name in FILES if (self.path / name).exists()]
         if foreign:
-            raise RunError(f"{self.path} is not a run directory but has a file {foreign[0]}: use another --out")
+            raise RunError(
+                f"{self.path} is not a run directory but has a file {foreign[0]}: use another directory (`out`)"
+            )
 
     def write_inputs(self, graph: Graph, embedded: ScopedGraph | None = None) -> None:
         """Write what evaluation needs of the graph; see :meth:`start` for the arguments."""
@@ -223,9 +227,7 @@ class Run:
     @property
     def embedding(self) -> NDArray[np.float32]:
         if not self.finished and self.exists:
-            raise RunError(
-                f"{self.path} is not finished: continue it with `imgcl pretrain … --out {self.path} --resume`"
-            )
+            raise RunError(f"{self.path} is not finished: pre-train into it with `resume=True` to continue it")
         return self._read_array("embedding.npy")
 
     @property

@@ -34,7 +34,7 @@ def scratch_database(folder: Path, memory: int) -> Iterator[DuckDBPyConnection]:
             connection.execute(f"SET {setting} = false")
         yield connection
     except duckdb.OutOfMemoryException as error:
-        raise InputError(f"the import needs more memory ({first_line(error)}): raise --memory-limit") from None
+        raise InputError(f"the import needs more memory ({first_line(error)}): raise `memory_limit`") from None
     except duckdb.Error as error:
         raise InputError(f"the tables cannot be used: {first_line(error)}") from None
     except RuntimeError as error:

@@ -43,14 +43,16 @@ def pretrain_with_ray(
         from ray.train import RunConfig as RayRunConfig
         from ray.train.torch import TorchTrainer
     except ImportError:
-        raise missing("ray", "--engine ray") from None
+        raise missing("ray", "training with Ray") from None
     import torch
 
     run = Run(Path(out).resolve())
     if run.exists and not resume:
-        raise RunError(f"{run.path} already holds a run: use --resume to continue it, or another --out")
+        raise RunError(
+            f"{run.path} already holds a run: continue it with `resume=True`, or use another directory (`out`)"
+        )
     if workers < 1:
-        raise InputError(f"--workers {workers}: at least one is needed")
+        raise InputError(f"`workers` is {workers}: at least one is needed")
     facts = {
         "source": str(Path(source).resolve()) if Path(source).exists() else source,
         "config": config.model_dump(mode="json"),

@@ -142,7 +142,7 @@ def sampled_block(
     nodes, diffused = found.nodes, None
     if diffusion is not None:
         if layers != 1:
-            raise InputError("a diffusion in mini-batches needs an encoder with one layer: use --set layers=1")
+            raise InputError("a diffusion in mini-batches needs an encoder with one layer: use `layers=1`")
         nodes, diffused = _diffused_rows(graph, found, diffusion, device)
     indptr = np.concatenate([found.indptr, np.full(len(nodes) - len(found.nodes), found.indptr[-1])])
     pointer, columns = torch.from_numpy(indptr).to(device), torch.from_numpy(found.indices).to(device)
