@@ -1,7 +1,7 @@
 """Writing files so that a crash at any moment leaves the old file or the new one, never half of one.
 
-Nothing is written through a symbolic link, and the hidden names of files in the making cannot be guessed: whoever may
-put files into the same directory, or made the directory, cannot choose what is overwritten.
+Nothing is written through a symbolic link, and the hidden names of files in the making cannot be guessed: a user who
+may put files into the same directory, or made it, cannot choose what is overwritten.
 """
 
 from __future__ import annotations

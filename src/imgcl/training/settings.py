@@ -54,7 +54,7 @@ class ScopeSettings(BaseModel):
 
     scope: Literal["train", "graph", "inductive"] = Field("train", description="see imgcl.imbalance.scopes")
     imbalance: str = Field("natural", description="law of the classes; read when the scope is not train")
-    split: int = Field(0, ge=0, description="number of the split that says who is validation and test")
+    split: int = Field(0, ge=0, description="number of the split that decides which nodes are validation and test")
 
 
 class RunConfig(BaseModel):

@@ -68,7 +68,7 @@ class Table:
         if self.files > 1 and Counter(other.lower() for other in self.names)[name.lower()] > 1:
             raise InputError(
                 f"{self.path} has columns whose names differ from {name!r} in upper and lower case only: "
-                "in several files they cannot be told apart; rename them, or make one file of them"
+                "in several files they are ambiguous; rename them, or make one file of them"
             )
         return self.names.index(name)
 
