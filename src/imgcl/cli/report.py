@@ -62,7 +62,7 @@ def report(
             imbalance=imbalance,
             classifiers=tuple(name.strip() for name in classifier.split(",") if name.strip()),
             splits=splits,
-            seed=seed,
+            random_state=seed,
             projection=projection,
             points=points,
         )

@@ -58,7 +58,7 @@ def tune(
         preset=preset,
         epochs=epochs,
         storage=storage,
-        seed=seed,
+        random_state=seed,
         on_trial=show,
     )
     err.print(f"best of {found.trials} trials: {found.criterion} {found.value:.4f}", highlight=False)
@@ -92,7 +92,7 @@ def _command(
 
     Example:
         >>> _command("my graph.npz", "gbt", {"lr": 0.001}, no_labels=True, seed=3)
-        "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --clusters auto --seed 3 --out runs/tuned"
+        "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --n-clusters auto --seed 3 --out runs/tuned"
     """
     from imgcl.training.estimator import make_balance
 
@@ -107,7 +107,7 @@ def _command(
         words += ["--balance", balance]
     chosen = make_balance(balance)
     if no_labels and chosen is not None and chosen.n_clusters is None:
-        words += ["--clusters", "auto"]
+        words += ["--n-clusters", "auto"]
     if epochs is not None:
         words += ["--epochs", str(epochs)]
     if seed != 0:

@@ -20,7 +20,6 @@ from imgcl._core.torch_settings import usual_torch
 from imgcl.balance import BalancedSelector
 from imgcl.graph import Graph
 from imgcl.graph.block import Block
-from imgcl.methods import resolve_method
 from imgcl.training import checkpoint as files
 from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
 from imgcl.training.distributed.group import ALONE, ProcessGroup
@@ -77,7 +76,7 @@ class Trainer:
         check_memory_of_training(settings, graph, config.training, self.device)
         self.epoch = 0
         self.losses: list[float] = []
-        kind = resolve_method(config.method)
+        kind = config.method_class
         with draws_of([kind], seeding.torch_generator(config.seed, "weights")):
             self.method = kind(graph.n_features, settings).to(self.device)
         self.optimiser = make_optimiser(self.method, config.training)
@@ -117,7 +116,7 @@ class Trainer:
             n_clusters,
             epochs=self.config.training.epochs,
             settings=balance,
-            seed=self.config.seed,
+            random_state=self.config.seed,
             labels=given,
             diagnose=graph.y if diagnose else None,
         )
