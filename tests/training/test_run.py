@@ -28,7 +28,12 @@ CONFIG = RunConfig(
 def test_a_run_directory_says_everything_about_its_run(small_graph, tmp_path):
     run = pretrain(small_graph, CONFIG, tmp_path / "run", source="here")
     facts = json.loads((tmp_path / "run" / "config.json").read_text())
-    assert facts["graph"] == {"name": "synthetic", "source": "here", "fingerprint": small_graph.fingerprint}
+    assert facts["graph"] == {
+        "name": "synthetic",
+        "source": "here",
+        "fingerprint": small_graph.fingerprint,
+        "n_features": small_graph.n_features,
+    }
     assert facts["config"]["seed"] == 3
     assert {"imgcl", "python", "torch", "numpy", "numba"} <= set(facts["versions"])
     assert run.config == CONFIG

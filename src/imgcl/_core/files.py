@@ -64,6 +64,38 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def new_directory(path: str | Path) -> Iterator[Path]:
+    """A hidden directory beside ``path``; gets its name when the block ends well, is removed when it does not.
+
+    Raises:
+        InputError: when there is something at ``path`` already, other than an empty directory.
+    """
+    target = Path(path)
+    refuse_link(target)
+    _refuse_content(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    remove_stale(target)
+    folder = temporary_path(target)
+    folder.mkdir()
+    try:
+        yield folder
+        sync_directory(folder)
+        _refuse_content(target)  # again, for writing took a while
+        if target.is_dir():
+            target.rmdir()
+        os.rename(folder, target)
+        sync_directory(target.parent)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _refuse_content(path: Path) -> None:
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        what = "is not empty" if path.is_dir() else "is a file"
+        raise InputError(f"{path} {what}: choose another directory, or remove it first")
+
+
 def refuse_link(path: str | Path) -> None:
     """Refuse to write a file that is a symbolic link; commands that work for long ask before they begin.
 

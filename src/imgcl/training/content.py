@@ -23,6 +23,7 @@ class GraphFacts(_File):
     name: str
     source: str
     fingerprint: str
+    n_features: Count | None = None
 
 
 class ConfigFile(_File):

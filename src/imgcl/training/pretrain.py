@@ -15,6 +15,7 @@ from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
 from imgcl.training import EpochReport, Run, RunConfig, Trainer
 from imgcl.training.checkpoint import REMEDY
 from imgcl.training.distributed.group import ALONE, ProcessGroup
+from imgcl.training.record import GraphRecord
 
 
 def pretrain(
@@ -72,7 +73,7 @@ def pretrain(
                 if run.has_checkpoint:
                     restore(trainer, run)
                 if group.is_rank_zero:
-                    run.write_inputs(graph, scoped)
+                    run.write_inputs(GraphRecord.of(graph, embedded=scoped))
             elif group.is_rank_zero:
                 Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
             if group.is_rank_zero:
