@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from imgcl._core.capacity import check_memory
 from imgcl._core.errors import InputError, TrainingError
 from imgcl.balance import BalanceSettings
+from imgcl.encoders import ENCODERS
 from imgcl.graph import Graph
 from imgcl.methods import MethodSettings
 from imgcl.methods.parts import EncoderSettings
@@ -50,8 +51,8 @@ def check_memory_of_training(
     settings: MethodSettings, graph: Graph, training: TrainingSettings, device: torch.device
 ) -> None:
     """Refuse widths and layers whose weights and hidden rows are larger than the memory, before they are allocated."""
-    if not isinstance(settings, EncoderSettings):  # a method of another package: its settings may mean anything
-        return
+    if not isinstance(settings, EncoderSettings) or settings.encoder not in ENCODERS:
+        return  # somebody else's method or encoder: its settings may mean anything
     rows = min(anchors_of_a_step(graph, training) or graph.n_nodes, graph.n_nodes)
     available = torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else None
     sizes = ", ".join(f"{name}={value}" for name, value in _sizes(settings).items())
