@@ -119,7 +119,7 @@ def test_every_command_explains_itself_with_an_example(command):
         (("embed", "nowhere", "--out", "z.npy"), "nowhere is not a run directory"),
         (("embed", "nowhere", "--out", "z.doc"), "must end in"),
         (("evaluate", "nowhere"), "nowhere is not a run directory"),
-        (("presets", "gbt/amazon-photo/slow"), "there is no preset"),
+        (("presets", "gbt/amazon-photo/slow"), "unknown preset"),
         (("frobnicate",), "No such command"),
     ],
 )

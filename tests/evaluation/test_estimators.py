@@ -105,7 +105,7 @@ def test_a_class_without_training_labels_is_never_predicted(blobs: Blobs) -> Non
         ([("plain", LogisticRegression())], "'plain' is the name of one of ours"),
         ([("ceiling", LogisticRegression())], "'ceiling' is the name of one of ours"),
         ([LogisticRegression(), LogisticRegression(C=3)], "two classifiers are called 'LogisticRegression'"),
-        (["svm", LogisticRegression()], "classifier 'svm' is not known"),
+        (["svm", LogisticRegression()], "unknown classifier 'svm'"),
     ],
 )
 def test_wrong_objects_are_refused(blobs: Blobs, classifier: Any, message: str) -> None:

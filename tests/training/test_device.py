@@ -28,5 +28,5 @@ def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
         resolve_device("cuda")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert resolve_device("cuda:1") == torch.device("cuda:1")
-    with pytest.raises(InputError, match="'cuda:2' was asked for, but torch sees 2 GPU"):
+    with pytest.raises(InputError, match="'cuda:2' is not available: torch sees 2 GPU"):
         resolve_device("cuda:2")

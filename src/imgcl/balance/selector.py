@@ -1,4 +1,4 @@
-"""Progressively balanced selection for anybody's training loop (Algorithm 1 without the encoder)."""
+"""Progressively balanced selection for any training loop (Algorithm 1 without the encoder)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from imgcl.graph import Graph
 
 
 class BalancedSelector:
-    """Says at every epoch which rows of the embeddings to contrast.
+    """Selects at every epoch the rows of the embeddings to contrast.
 
     Every B epochs it clusters the current embeddings into pseudo-classes and draws a fraction of the nodes: at first as
     the classes are, towards the end nearly the same number from each, and inside a class central nodes more often. The

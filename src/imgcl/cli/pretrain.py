@@ -44,7 +44,7 @@ def pretrain(
     ] = None,
     engine: Annotated[str, typer.Option(help="local (also under torchrun), or ray.")] = "local",
     workers: Annotated[int, typer.Option(help="Number of processes, for --engine ray.")] = 2,
-    seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
     diagnose: Annotated[

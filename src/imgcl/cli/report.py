@@ -22,7 +22,7 @@ def report(
     classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     projection: Annotated[str, typer.Option("--map", help="How embeddings are drawn: tsne, pca, umap.")] = "tsne",
-    points: Annotated[int, typer.Option(min=3, help="Most nodes on a map; beyond that a random sample.")] = 20_000,
+    points: Annotated[int, typer.Option(min=3, help="Maximum number of nodes on a map; more are sampled.")] = 20_000,
     graph: Annotated[str | None, typer.Option(help="Where the graph is now (default: where the run found it).")] = None,
     labels: Annotated[
         Path | None, typer.Option(help="CSV file node,label to use instead of the graph's own labels.")

@@ -65,7 +65,7 @@ class StudySpec(BaseModel):
     probe: str = "batched"
 
     def checked(self) -> StudySpec:
-        """The same, or an error that names what is not known, repeated, or too much."""
+        """The same, or an error that names what is unknown, repeated, or too much."""
         self._check_grid()
         for method in self.methods:
             resolve_method(method)

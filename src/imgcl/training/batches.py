@@ -220,5 +220,5 @@ def make_batches(
 def _layers(method: Method[Any]) -> int:
     encoders = [encoder for encoder, _ in method.branches()]
     if not all(isinstance(encoder, LayeredEncoder) for encoder in encoders):
-        raise InputError("mini-batches need an encoder of imgcl (gcn, sage, gin or gat): use batch_size=0")
+        raise InputError("mini-batches need an encoder of imgcl (gcn, sage, gin or gat): use `batch_size=0`")
     return max(len(encoder.layers) for encoder in encoders)  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ class Checkpoint:
         except ValueError as error:
             raise RunError(f"{path} is damaged ({error}): {REMEDY}") from None
         if not isinstance(plain, dict):
-            raise RunError(f"{path} is damaged (its values are no object): {REMEDY}")
+            raise RunError(f"{path} is damaged (its values are not an object): {REMEDY}")
         return cls(tensors, plain)
 
 

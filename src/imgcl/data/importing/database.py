@@ -1,4 +1,4 @@
-"""A DuckDB database in a scratch folder, with its memory bounded and what does not fit on disk."""
+"""A DuckDB database in a scratch folder, with bounded memory; what does not fit spills to disk."""
 
 from __future__ import annotations
 

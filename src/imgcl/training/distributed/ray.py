@@ -1,4 +1,4 @@
-"""Pre-training on a Ray cluster with Ray Train: workers on several machines, started again when one dies."""
+"""Pre-training on a Ray cluster with Ray Train: ranks on several machines, started again when one dies."""
 
 from __future__ import annotations
 
