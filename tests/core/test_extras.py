@@ -46,6 +46,7 @@ CALLS: dict[str, Any] = {
     "communities": lambda: BalancedSelector(
         synthetic_graph(class_sizes=[20, 20], seed=0), 2, epochs=4, clusters="communities"
     ),
+    "pyg": lambda: synthetic_graph(class_sizes=[20, 20], seed=0).to_pyg(),
     "plots, class_distribution": lambda: plots.class_distribution([3, 2, 1]),
     "plots, save": lambda: plots.save(None, "x.svg"),
     "plots, trace": lambda: trace_figure([]),
