@@ -18,7 +18,7 @@ from imgcl.data import load_graph
 from imgcl.graph.block import Block
 from imgcl.methods.gbt import GBTSettings
 from imgcl.training.batches import WholeGraph
-from imgcl.training.distributed.workers import ALONE
+from imgcl.training.distributed.group import ALONE
 from imgcl.training.hardware import reuse_freed_memory
 from imgcl.training.settings import TrainingSettings
 from methods import GRAPH, ours, run_ours

@@ -20,7 +20,7 @@ from imgcl.data import load_graph
 from imgcl.methods import METHODS
 from imgcl.training import Trainer
 from imgcl.training.batches import WholeGraph
-from imgcl.training.distributed.workers import ALONE
+from imgcl.training.distributed.group import ALONE
 from imgcl.training.hardware import reuse_freed_memory
 from imgcl.training.optimiser import make_optimiser
 from imgcl.training.presets import find_preset

@@ -55,7 +55,7 @@ class Model:
 
     @staticmethod
     def bytes(nodes: float) -> dict[str, float]:
-        """Of the store, of the scratch files while embedding, and of the vectors in the first worker's memory."""
+        """Of the store, of the scratch files while embedding, and of the vectors in the memory of rank 0."""
         store = (8 * DEGREE / 2 + 16 + 4 * FEATURES) * nodes
         return {"store": store, "scratch": 2 * 4 * WIDTH * nodes, "memory": (4 * CLUSTERS + 32) * nodes}
 
@@ -92,8 +92,8 @@ def on_paper(sizes: dict[str, Results]) -> str:
         for name, cell in {
             "store": shown_bytes(space["store"]),
             "scratch files while embedding": shown_bytes(space["scratch"]),
-            "memory of every worker, page cache apart": shown_bytes(0.6e9 + 4 * nodes),
-            "memory of the first worker": shown_bytes(0.6e9 + space["memory"]),
+            "memory of every process, page cache apart": shown_bytes(0.6e9 + 4 * nodes),
+            "memory of rank 0": shown_bytes(0.6e9 + space["memory"]),
             "PageRank, one core": shown_hours(times["PageRank"] / 3600),
             "one labelling, two cores": shown_hours((times["embed all nodes"] + times["constrained k-means"]) / 3600),
             "a default run, two cores": shown_hours(model.run_hours(nodes)),

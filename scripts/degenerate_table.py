@@ -43,7 +43,7 @@ def table(found: dict[Try, Found]) -> str:
             _agreed([each.evaluates for each in evaluated]) + _marks(evaluated, refusals, EMBEDS) if evaluated else ""
         )
         rows.append(f"| {graph_name} | {' | '.join(cells)} |")
-    said = [f"{number}. `{text}`" for text, number in refusals.items()]
+    said = [f"{number}. `` {text} ``" for text, number in refusals.items()]
     return "\n".join([*rows, "", "What it says when it refuses:", "", *said])
 
 

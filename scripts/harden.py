@@ -1,4 +1,4 @@
-"""Run the suites of ``tests/harden`` and print one table: tried, survived, lost.
+"""Run the suites of ``tests/harden`` and print one table: tried, passed, lost.
 
     python scripts/harden.py                    # everything, in full
     python scripts/harden.py crash load         # some groups
@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- harden: begin -->", "<!-- harden: end -->"
-HEAD = ["| suite | tried | survived | lost | minutes |", "|---|---:|---:|---:|---:|"]
+HEAD = ["| suite | tried | passed | lost | minutes |", "|---|---:|---:|---:|---:|"]
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -59,7 +59,7 @@ def main() -> None:
 def row(suite: Suite, outcome: Outcome, minutes: float) -> str:
     """A line of the table; losses are bold."""
     lost = f"**{outcome.lost}**" if outcome.lost else "0"
-    return f"| {suite.title} | {outcome.tried:,} | {outcome.survived:,} | {lost} | {minutes:.1f} |"
+    return f"| {suite.title} | {outcome.tried:,} | {outcome.passed:,} | {lost} | {minutes:.1f} |"
 
 
 def write(rows: dict[str, str]) -> None:

@@ -3,7 +3,7 @@
     python scripts/public_names.py            # print the names of this checkout
     python scripts/public_names.py --write    # at a release: they become tests/api/public_names.txt
 
-Public are the names that ``imgcl`` and its rooms list in ``__all__``, with the parameters of what ``imgcl`` itself
+Public are the names that ``imgcl`` and its packages list in ``__all__``, with the parameters of what ``imgcl`` itself
 lists, and the commands of the command line with their options.
 """
 
@@ -29,8 +29,8 @@ def library() -> list[str]:
     import imgcl
 
     found = []
-    rooms = [module.name for module in pkgutil.iter_modules(imgcl.__path__, "imgcl.") if module.ispkg]
-    for module in ("imgcl", *rooms):
+    packages = [module.name for module in pkgutil.iter_modules(imgcl.__path__, "imgcl.") if module.ispkg]
+    for module in ("imgcl", *packages):
         if module not in PRIVATE:
             found += [f"{module}.{name}" for name in getattr(importlib.import_module(module), "__all__", ())]
     for name, home in imgcl._HOMES.items():

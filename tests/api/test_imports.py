@@ -55,6 +55,39 @@ def test_import_loads_nothing_heavy_and_warns_of_nothing():
     assert json.loads(python(f"import imgcl; {LOADED}", "-W", "error")) == []
 
 
+WITHOUT_PYG = """
+import sys
+sys.modules["torch_geometric"] = None
+import tempfile, imgcl
+graph = imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=1)
+model = imgcl.ImGCL(n_clusters=2, epochs=3, settings={"dim": 8}).fit(graph)
+with tempfile.TemporaryDirectory() as folder:
+    model.save(f"{folder}/mine")
+    print(imgcl.ImGCL.load(f"{folder}/mine").transform(graph).shape)
+"""
+
+
+def executed_imports(node: ast.AST) -> set[str]:
+    """Packages that a module imports, also late, without what only type checkers read."""
+    found = set()
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom):
+            found.add(str(child.module).split(".")[0])
+        elif isinstance(child, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in child.names}
+        elif not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            found |= executed_imports(child)
+    return found
+
+
+def test_torch_geometric_is_imported_in_one_place_and_not_needed():
+    source = Path(str(imgcl.__file__)).parent
+    parsed = {path: ast.parse(path.read_text(encoding="utf-8")) for path in source.rglob("*.py")}
+    found = [path for path, tree in parsed.items() if "torch_geometric" in executed_imports(tree)]
+    assert found == [source / "graph" / "graph.py"]
+    assert python(WITHOUT_PYG) == "(80, 8)"
+
+
 def test_every_public_name_loads_without_a_warning():
     assert python("import imgcl; print(len([getattr(imgcl, name) for name in imgcl.__all__]))", "-W", "error") == str(
         len(imgcl.__all__)

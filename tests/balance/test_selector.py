@@ -113,7 +113,7 @@ def test_every_labelling_has_a_seed_of_its_own(graph: Graph, monkeypatch: pytest
 
     monkeypatch.setitem(CLUSTERERS, "remembered", remember)
     for seed in (0, 1, 0):
-        selector = BalancedSelector(graph, n_clusters=3, epochs=2, clusters="remembered", seed=seed)
+        selector = BalancedSelector(graph, n_clusters=3, epochs=2, clusters="remembered", random_state=seed)
         selector(0)
         selector(1)
     assert len(set(seeds)) == 4
@@ -130,7 +130,7 @@ def test_a_clusterer_that_makes_too_many_labels_is_refused(graph: Graph, monkeyp
 @pytest.mark.parametrize("stop", [1, 7, 20])
 def test_a_resumed_selector_continues_bit_for_bit(graph: Graph, resample_every: int | None, stop: int) -> None:
     def fresh() -> BalancedSelector:
-        return BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, resample_every=resample_every, seed=5)
+        return BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, resample_every=resample_every, random_state=5)
 
     whole = fresh()
     expected = run(whole, Encoder(graph), range(EPOCHS))
@@ -153,7 +153,7 @@ def test_a_state_of_other_settings_or_another_graph_is_refused(graph: Graph) -> 
     for other in (
         BalancedSelector(graph, n_clusters=4, epochs=EPOCHS),
         BalancedSelector(graph, n_clusters=3, epochs=EPOCHS + 1),
-        BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, seed=1),
+        BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, random_state=1),
         BalancedSelector(graph.subgraph(np.arange(100)), n_clusters=3, epochs=EPOCHS),
     ):
         with pytest.raises(InputError, match="cannot resume"):
@@ -161,9 +161,9 @@ def test_a_state_of_other_settings_or_another_graph_is_refused(graph: Graph) -> 
 
 
 def test_seeds_decide(graph: Graph) -> None:
-    first = run(BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, seed=1), Encoder(graph), range(10))
-    assert first == run(BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, seed=1), Encoder(graph), range(10))
-    assert first != run(BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, seed=2), Encoder(graph), range(10))
+    first = run(BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, random_state=1), Encoder(graph), range(10))
+    assert first == run(BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, random_state=1), Encoder(graph), range(10))
+    assert first != run(BalancedSelector(graph, n_clusters=3, epochs=EPOCHS, random_state=2), Encoder(graph), range(10))
 
 
 def test_the_draw_may_be_refreshed_more_often_than_the_labels(graph: Graph) -> None:

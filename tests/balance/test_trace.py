@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import builtins
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -75,18 +73,6 @@ def test_without_truth_the_figure_has_no_panel_for_it(history: list[Labelling]) 
     assert "ARI with the truth" not in [text.get_text() for text in figure.axes[-1].get_legend().get_texts()]
 
 
-def test_nothing_to_draw_and_matplotlib_missing_are_explained(
-    history: list[Labelling], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_to_draw_is_explained() -> None:
     with pytest.raises(InputError, match="made without balanced selection"):
         trace_figure([])
-    real = builtins.__import__
-
-    def without_matplotlib(name: str, *args: Any, **more: Any) -> Any:
-        if name.startswith("matplotlib"):
-            raise ModuleNotFoundError(name)
-        return real(name, *args, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
-    with pytest.raises(InputError, match=r"pip install 'imgcl\[plots\]'"):
-        trace_figure(history)

@@ -35,7 +35,7 @@ def write(path, **changes):
         ({"attr_data": np.array([1, np.nan, 1], dtype=np.float32)}, "nan"),
         ({"attr_data": np.array([1, np.inf, 1], dtype=np.float32)}, "inf"),
         ({"labels": np.array([0, 1])}, "label"),
-        ({"labels": np.array([0, -3, 1])}, "labels[1] is -3: labels must be 0..K-1, or -1 for unlabelled"),
+        ({"labels": np.array([0, -3, 1])}, "labels[1] is -3: labels must be integers 0..K-1, or -1 for unlabelled"),
         ({"adj_indptr": None}, "adj_indptr"),
     ],
 )

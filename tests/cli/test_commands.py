@@ -106,7 +106,7 @@ def test_every_command_explains_itself_with_an_example(command):
         (("pretrain", "digits", "--set", "lr", "--out", "r"), "write key=value"),
         (("pretrain", "digits", "--set", "lrr=1", "--out", "r"), "did you mean 'lr'"),
         (("pretrain", "digits", "--balance", "centrality=fame", "--out", "r"), "unknown centrality 'fame'"),
-        (("pretrain", "digits", "--clusters", "0", "--out", "r"), "n_clusters"),
+        (("pretrain", "digits", "--n-clusters", "0", "--out", "r"), "n_clusters"),
         (("pretrain", "digits", "--no-balance", "--balance", "q=1", "--out", "r"), "contradict"),
         (("pretrain", "digits", "--device", "abacus", "--out", "r"), "device 'abacus' cannot be used"),
         (("pretrain", "digits", "--device", "mps", "--out", "r"), "'mps' cannot be used: choose auto, cpu, cuda"),
@@ -119,7 +119,7 @@ def test_every_command_explains_itself_with_an_example(command):
         (("embed", "nowhere", "--out", "z.npy"), "nowhere is not a run directory"),
         (("embed", "nowhere", "--out", "z.doc"), "must end in"),
         (("evaluate", "nowhere"), "nowhere is not a run directory"),
-        (("presets", "gbt/amazon-photo/slow"), "there is no preset"),
+        (("presets", "gbt/amazon-photo/slow"), "unknown preset"),
         (("frobnicate",), "No such command"),
     ],
 )

@@ -73,7 +73,7 @@ def test_direction_weight_and_dangling(tables):
     )
     edges.to_csv(tables / "edges.csv", index=False)
     flags = ("--features", "f1", "--weight", "w", "--directed-as", "mutual")
-    with pytest.raises(InputError, match=r"1 edges name nodes that .*'nobody': use --on-dangling drop"):
+    with pytest.raises(InputError, match=r"1 edges name nodes that .*'nobody': use `on_dangling='drop'`"):
         run(*arguments(tables, *flags))
     done = run(*arguments(tables, *flags, "--on-dangling", "drop", "--name", "pair"))
     assert graph_of(tables).indices.tolist() == [1, 0]  # u1 and u2 point at each other, but one way weighs nothing
@@ -171,5 +171,5 @@ def test_labels_that_are_numbers(tables):
 
 
 def test_one_column_for_both_ends(tables):
-    with pytest.raises(InputError, match="--src and --dst are the same column 'a'"):
+    with pytest.raises(InputError, match="`src` and `dst` are the same column 'a'"):
         run(*arguments(tables, "--features", "f1", "--dst", "a"))

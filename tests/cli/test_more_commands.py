@@ -64,7 +64,7 @@ def test_baseline_prints_a_table_and_refuses_what_it_does_not_know():
     shown = invoke("baseline", "features", "digits", "--splits", 2, "--classifier", "plain")
     assert "plain" in shown
     assert "tail" in shown
-    with pytest.raises(ImgclError, match="baseline 'oracle' is not known"):
+    with pytest.raises(ImgclError, match="unknown baseline 'oracle'"):
         invoke("baseline", "oracle", "digits")
 
 

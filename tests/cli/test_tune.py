@@ -53,7 +53,7 @@ def test_the_command_has_what_was_given():
     start, end = f"imgcl pretrain digits --method gbt --set lr={0.1 / 3}", "--out runs/tuned"
     assert written() == f"{start} {end}"
     assert written(balance=None, no_labels=True) == f"{start} --no-balance {end}"
-    assert written(no_labels=True) == f"{start} --clusters auto {end}"
+    assert written(no_labels=True) == f"{start} --n-clusters auto {end}"
     assert written(balance="n_clusters=4", no_labels=True) == f"{start} --balance n_clusters=4 {end}"
     others = written(preset="paper", epochs=9, seed=2, data_dir=Path("my data"))
     assert others == f"{start} --preset paper --epochs 9 --seed 2 --data-dir 'my data' {end}"

@@ -18,7 +18,7 @@ from torch_geometric.nn import GCNConv
 import imgcl
 from imgcl._core.draws import drawing_from, draws_of, is_ours, lent_globally, source
 from imgcl.data import synthetic_graph
-from imgcl.encoders import PyGEncoder
+from imgcl.encoders import ModuleEncoder
 from imgcl.encoders.base import Dropout, Linear, glorot
 from imgcl.graph.block import Block
 from imgcl.methods import GBT, METHODS
@@ -95,7 +95,7 @@ class Foreign(GBT):
 
     def __init__(self, n_features: int, settings: object) -> None:
         super().__init__(n_features, settings)
-        self.encoder = PyGEncoder(Convolutions(n_features))
+        self.encoder = ModuleEncoder(Convolutions(n_features))
 
 
 class Convolutions(nn.Module):

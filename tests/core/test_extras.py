@@ -24,7 +24,6 @@ from imgcl.report.projection import project
 from imgcl.studies import STUDIES
 from imgcl.training.tracking import resolve_tracker
 from imgcl.training.tuning import tune
-from imgcl_lab.contraction import figure
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 COMMANDS = {  # none of the files exist: the extra is asked about before they are
@@ -35,7 +34,6 @@ COMMANDS = {  # none of the files exist: the extra is asked about before they ar
     "ray, study": ["study", "main", "--engine", "ray"],
     "tensorboard": ["pretrain", "no-graph", "--track", "tensorboard", "--out", "run"],
     "mlflow": ["pretrain", "no-graph", "--track", "mlflow", "--out", "run"],
-    "plots": ["theory", "--plot", "theory.svg"],
     "plots, trace": ["trace", "no-run", "--plot", "trace.svg"],
     "plots, study": ["study", "main", "--out", "results", "--dataset", "no-graph"],
 }
@@ -48,9 +46,9 @@ CALLS: dict[str, Any] = {
     "communities": lambda: BalancedSelector(
         synthetic_graph(class_sizes=[20, 20], seed=0), 2, epochs=4, clusters="communities"
     ),
+    "pyg": lambda: synthetic_graph(class_sizes=[20, 20], seed=0).to_pyg(),
     "plots, class_distribution": lambda: plots.class_distribution([3, 2, 1]),
     "plots, save": lambda: plots.save(None, "x.svg"),
-    "plots, theory": lambda: figure([]),
     "plots, trace": lambda: trace_figure([]),
 }
 

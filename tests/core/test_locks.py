@@ -66,24 +66,24 @@ def test_waiting_ends_when_the_owner_does(tmp_path, owner):
     assert waiting.wait(timeout=60) == 0
 
 
-def test_a_lock_file_that_was_replaced_while_waiting_is_locked_anew(tmp_path, monkeypatch):
+@pytest.mark.skipif(sys.platform == "win32", reason="flock")
+@pytest.mark.parametrize("lock", [locked, lambda path: owned(path, "it")], ids=["locked", "owned"])
+def test_a_lock_file_that_was_replaced_while_waiting_is_locked_anew(tmp_path, monkeypatch, lock):
     """Its last owner removes it: whoever waited must not believe to hold the lock of the file that is there now."""
-    path = tmp_path / "lock"
-    seen = []
-    from imgcl._core import locks
+    import fcntl
 
-    lock = locks._lock
+    path, seen, flock = tmp_path / "lock", [], fcntl.flock
 
-    def replaced_once(descriptor, *, wait):
-        taken = lock(descriptor, wait=wait)
+    def replaced_once(descriptor, operation):
+        flock(descriptor, operation)
         if not seen:
             path.unlink()
             path.write_text("")
-        seen.append(os.fstat(descriptor).st_ino)
-        return taken
+        if operation & fcntl.LOCK_EX:
+            seen.append(os.fstat(descriptor).st_ino)
 
-    monkeypatch.setattr(locks, "_lock", replaced_once)
-    with locked(path):
+    monkeypatch.setattr(fcntl, "flock", replaced_once)
+    with lock(path):
         assert len(seen) == 2
         assert seen[1] == path.stat().st_ino
 

@@ -111,8 +111,8 @@ def test_mini_batches_do_not_depend_on_the_callers_settings(caller: str, method:
 @each_caller
 @pytest.mark.parametrize("probe", ["batched", "pygcl", "sklearn"])
 def test_evaluation_does_not_depend_on_the_callers_settings(caller: str, probe: str, monkeypatch) -> None:
-    monkeypatch.setattr("imgcl.evaluation.probes.pygcl_probe.STEPS", 20)
-    monkeypatch.setattr("imgcl.evaluation.probes.sklearn_probe.MAX_ITER", 20)
+    monkeypatch.setattr("imgcl.evaluation.probes.STEPS", 20)
+    monkeypatch.setattr("imgcl.evaluation.probes.MAX_ITER", 20)
     rows, y = np.random.default_rng(0).normal(size=(90, 6)).astype(np.float32), graph().y
     classifiers = tuple(CLASSIFIERS) if probe == "batched" else ("plain",)
 
@@ -140,7 +140,7 @@ def test_baselines_do_not_depend_on_the_callers_settings(caller: str, baseline: 
 
 
 @each_caller
-@pytest.mark.parametrize("selection", ["systematic", "weighted"])
+@pytest.mark.parametrize("selection", ["systematic", "poisson"])
 def test_the_selector_does_not_depend_on_the_callers_settings(caller: str, selection: str) -> None:
     points = np.random.default_rng(0).normal(size=(90, 4)).astype(np.float32)
 

@@ -14,6 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows, get_win_folder_from_env_vars
 
 from imgcl._core.errors import DataNotFoundError
 from imgcl.data import download, load_graph, public
@@ -203,6 +206,14 @@ def test_a_broken_transfer_leaves_nothing(server: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_no_end_of_bytes_is_not_kept(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "MAX_BYTES", 1000)
+    Handler.content["/large"] = bytes(1001)
+    with pytest.raises(DataNotFoundError, match="more than 1,000 bytes"):
+        fetch(f"{server}/large", tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_silent_server_is_given_up(server: str, tmp_path: Path) -> None:
     with pytest.raises(DataNotFoundError, match="timed out"):
         fetch(f"{server}/silent", tmp_path / "file", timeout=0.2)
@@ -214,14 +225,13 @@ def test_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert find_data_dir("~/data") == Path.home() / "data"
     assert find_cache_dir() == tmp_path / "cache"  # IMGCL_CACHE, set for every test
     monkeypatch.delenv("IMGCL_CACHE")
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert find_cache_dir() == tmp_path / "imgcl"
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert find_cache_dir() == Path.home() / "Library" / "Caches" / "imgcl"
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert find_cache_dir() == tmp_path / "local" / "imgcl"
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "home" / "AppData" / "Local"))
+    monkeypatch.setattr("platformdirs.windows.get_win_folder", get_win_folder_from_env_vars)
+    for system, place in {Unix: ".cache/imgcl", MacOS: "Library/Caches/imgcl", Windows: "AppData/Local/imgcl"}.items():
+        monkeypatch.setattr("platformdirs.PlatformDirs", system)
+        assert find_cache_dir() == tmp_path / "home" / place
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -96,12 +96,12 @@ def test_class_missing_from_test_is_left_out_of_means(blobs: Blobs) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"classifier": "svm"}, "classifier 'svm' is not known: choose from plain, reweight"),
+        ({"classifier": "svm"}, "unknown classifier 'svm': choose from plain, reweight"),
         ({"classifier": ()}, "no classifier was named"),
-        ({"probe": "magic"}, "probe 'magic' is not known"),
+        ({"probe": "magic"}, "unknown probe 'magic'"),
         ({"splits": []}, "splits is empty"),
         ({"splits": 0}, "splits is 0"),
-        ({"imbalance": "log:3"}, "imbalance 'log:3' is not known"),
+        ({"imbalance": "log:3"}, "unknown imbalance 'log:3'"),
         ({"class_names": ["one", "two"]}, "there are 2 class names"),
         ({"class_names": list("abca")}, r"class_names\[0\] and class_names\[3\] are both 'a'"),
     ],

@@ -40,7 +40,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
 
 
 def fuzz(reader: Reader, inputs: int) -> Outcome:
-    """Have a reader read so many inputs; those it did not survive are kept in a folder that the notes name."""
+    """Have a reader read so many inputs; those that failed are kept in a folder that the notes name."""
     if find_spec("atheris") is None:
         return Outcome(notes=["atheris is not installed: pip install imgcl[fuzz] (Linux only)"])
     with tempfile.TemporaryDirectory(dir=SHARED if SHARED.is_dir() else None) as scratch:
@@ -57,7 +57,7 @@ def _fuzz(reader: Reader, inputs: int, folder: Path) -> Outcome:
     for _ in range(MOST_DEATHS):
         code, tried, lost = _order(reader.name, inputs - outcome.tried, folder)
         outcome.tried += tried
-        outcome.survived += tried - lost
+        outcome.passed += tried - lost
         if not tried:
             outcome.count("valid files were not read: see the log")
             break

@@ -20,18 +20,18 @@ class Outcome:
     """
 
     tried: int = 0
-    survived: int = 0
+    passed: int = 0
     notes: list[str] = field(default_factory=list)
 
     @property
     def lost(self) -> int:
-        return self.tried - self.survived
+        return self.tried - self.passed
 
     def count(self, problem: str | None) -> None:
         """Count one try; a problem, said in one line, makes it a loss."""
         self.tried += 1
         if problem is None:
-            self.survived += 1
+            self.passed += 1
         else:
             self.notes.append(problem)
 

@@ -20,7 +20,7 @@ def script(monkeypatch, tmp_path):
     spec = importlib.util.spec_from_file_location("harden_script", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    mine = [Suite("crash", "kept", 9, 3, survive), Suite("load", "lossy", 8, 2, lose)]
+    mine = [Suite("crash", "kept", 9, 3, keep), Suite("load", "lossy", 8, 2, lose)]
     monkeypatch.setattr(module, "all_suites", lambda: mine)
     monkeypatch.setattr(module, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(module, "ROOT", tmp_path)
@@ -28,7 +28,7 @@ def script(monkeypatch, tmp_path):
     return module
 
 
-def survive(n):
+def keep(n):
     return Outcome(n, n)
 
 

@@ -101,7 +101,7 @@ def test_without_a_law_nothing_is_thinned(graph: Graph, how: str) -> None:
 
 
 def test_bad_scopes(graph: Graph, split: Split) -> None:
-    with pytest.raises(InputError, match="no scope 'all': choose from train, graph, inductive"):
+    with pytest.raises(InputError, match="unknown scope 'all': choose from train, graph, inductive"):
         apply_scope(graph, split, "all")
     with pytest.raises(GraphError, match="has no labels"):
         apply_scope(graph.with_labels(None), split, "graph")

@@ -80,6 +80,22 @@ def test_every_encoder_trains_every_parameter(encoder: str) -> None:
     assert all(parameter.grad is not None for parameter in method.parameters())
 
 
+def test_a_module_of_a_user_is_masked_too() -> None:
+    block = Block.from_graph(graph())
+    method = built(encoder="torch.nn:Linear", replace_rate=0.3)
+    loss, codes = method.loss(block, None, generator()), method.autoencoder.encoder.module
+    loss.backward()
+    assert all(parameter.grad is not None for parameter in method.parameters())
+    mask, x = method.draw(block, generator()), block.dense_features()
+    seen = mask.apply([x, mask.other.dense_features()], method.autoencoder.feature_token)
+    assert (seen[~mask.masked] == x[~mask.masked]).all()
+    step = (codes(seen) @ method.autoencoder.code_map).detach()
+    step[mask.masked] = method.autoencoder.code_token.detach()
+    parts = method.autoencoder
+    x_hat = (block.normalised @ step) @ parts.decoder.T + parts.decoder_bias
+    torch.testing.assert_close(loss, scaled_cosine(x_hat[mask.masked], x[mask.masked]))
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_a_batch_of_whole_neighbourhoods_gives_the_loss_of_the_graph(kind: str) -> None:
     """Mask and loss of the anchors do not depend on how much of the graph a step sees."""
@@ -106,7 +122,7 @@ def test_masked_features_are_not_seen() -> None:
     spoilt = np.array(graph().x)
     spoilt[mask.masked.numpy()] = 100.0
     other = Block.from_graph(Graph(graph().indptr, graph().indices, spoilt, graph().y))
-    products = [parts._first_product(each, mask) for each in (block, other)]
+    products = [parts.first_product(each, mask, parts.encoder.input_weight) for each in (block, other)]
     assert torch.equal(*products)
 
 

@@ -42,8 +42,9 @@ def test_every_dependency_is_pinned_within_its_range():
             assert pinned in requirement.specifier, f"{requirement} but {pinned}"
 
 
-def test_everything_that_is_installed_with_the_package_is_pinned():
-    pins, wanted, seen = LOCK["pins"](), [Requirement("imgcl[dev]")], set()
+def installed_with(requirements):
+    """Every (package, extra) that these requirements bring along, as far as it is installed here."""
+    wanted, seen = [*requirements], set()
     while wanted:
         requirement = wanted.pop()
         name = canonicalize_name(requirement.name)
@@ -56,8 +57,20 @@ def test_everything_that_is_installed_with_the_package_is_pinned():
             except metadata.PackageNotFoundError:  # for another system
                 continue
             wanted += [each for each in needed if each.marker is None or each.marker.evaluate({"extra": extra})]
+    return seen
+
+
+def test_everything_that_is_installed_with_the_package_is_pinned():
+    seen = installed_with([Requirement("imgcl[dev]")])
     assert len(seen) > 100
-    assert {name for name, _ in seen} - pins.keys() == {"imgcl"}
+    assert {name for name, _ in seen} - LOCK["pins"]().keys() == {"imgcl"}
+
+
+def test_without_extras_few_packages_are_installed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {name for name, _ in installed_with(map(Requirement, project["dependencies"]))}
+    assert "torch-geometric" not in names
+    assert len(names) < 45, sorted(names)
 
 
 def test_files_of_the_index_are_recognised():

@@ -63,7 +63,7 @@ def test_without_the_graph_the_nodes_have_no_degree_and_a_remark_says_why(direct
     nodes, remark = read_nodes(directories["plain0"])
     assert nodes.degree is None
     assert remark is not None
-    assert "--graph" in remark
+    assert "`graph`" in remark
     assert nodes.labels is not None
 
 

@@ -84,8 +84,8 @@ def test_a_study_of_ones_own(tmp_path):
         ('datasets = ["digits"]\nmethods = ["gbz"]', "gbz"),
         ('datasets = ["digits"]\nclassifiers = ["nicest"]', "nicest"),
         ('datasets = ["digits"]\nimbalances = ["exp:100", "exp:0.5"]', "ratio 0.5"),
-        ('datasets = ["digits"]\nimbalances = ["zipf:2"]', "imbalance 'zipf:2' is not known"),
-        ('datasets = ["digits"]\nscope = "graph"\nimbalances = ["random:10/10/80"]', "is not known"),
+        ('datasets = ["digits"]\nimbalances = ["zipf:2"]', "unknown imbalance 'zipf:2'"),
+        ('datasets = ["digits"]\nscope = "graph"\nimbalances = ["random:10/10/80"]', "unknown imbalance"),
         ("datasets = [", "is not readable TOML"),
         ('datasets = ["digits"]\nname = "../up"', "setting name"),
         (f"datasets = {'9' * 5000}", "is not readable TOML"),
@@ -99,7 +99,7 @@ def test_a_study_of_ones_own(tmp_path):
         ('datasets = ["digits"]\nmethods = []', "the study has 0 points"),
         ('datasets = ["digits"]\nscope = "graph"\nseeds = 10_000\nsplits = 100_000', "has 2,000,000,000 points"),
         ('datasets = ["digits"]\n[balances]\nnone = "imgcl"', "'none' is the plain method"),
-        ('datasets = ["digits"]\nprobe = "nicest"', "probe 'nicest' is not known"),
+        ('datasets = ["digits"]\nprobe = "nicest"', "unknown probe 'nicest'"),
     ],
 )
 def test_a_wrong_file_is_explained(tmp_path, text, message):

@@ -1,4 +1,4 @@
-"""The journal: appended lines survive, a torn last line costs itself only."""
+"""The journal: appended lines are kept, an incomplete last line loses itself only."""
 
 import json
 import multiprocessing

@@ -24,9 +24,9 @@ def test_what_cannot_be_computed_on_is_refused(device):
 
 def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    with pytest.raises(InputError, match="torch sees no GPU: use --device auto"):
+    with pytest.raises(InputError, match="torch sees no GPU: use `device='auto'`"):
         resolve_device("cuda")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert resolve_device("cuda:1") == torch.device("cuda:1")
-    with pytest.raises(InputError, match="'cuda:2' was asked for, but torch sees 2 GPU"):
+    with pytest.raises(InputError, match="'cuda:2' is not available: torch sees 2 GPU"):
         resolve_device("cuda:2")

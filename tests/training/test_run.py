@@ -28,7 +28,12 @@ CONFIG = RunConfig(
 def test_a_run_directory_says_everything_about_its_run(small_graph, tmp_path):
     run = pretrain(small_graph, CONFIG, tmp_path / "run", source="here")
     facts = json.loads((tmp_path / "run" / "config.json").read_text())
-    assert facts["graph"] == {"name": "synthetic", "source": "here", "fingerprint": small_graph.fingerprint}
+    assert facts["graph"] == {
+        "name": "synthetic",
+        "source": "here",
+        "fingerprint": small_graph.fingerprint,
+        "n_features": small_graph.n_features,
+    }
     assert facts["config"]["seed"] == 3
     assert {"imgcl", "python", "torch", "numpy", "numba"} <= set(facts["versions"])
     assert run.config == CONFIG
@@ -66,7 +71,7 @@ def test_resume_before_the_first_checkpoint_and_after_the_end(small_graph, tmp_p
 
 def test_an_existing_run_is_never_overwritten(small_graph, tmp_path):
     pretrain(small_graph, CONFIG, tmp_path / "run")
-    with pytest.raises(RunError, match="already holds a run: use --resume"):
+    with pytest.raises(RunError, match="already holds a run: continue it with `resume=True`"):
         pretrain(small_graph, CONFIG, tmp_path / "run")
 
 
@@ -85,7 +90,7 @@ def test_unfinished_missing_and_damaged_runs_are_named(small_graph, tmp_path):
     with pytest.raises(RunError, match="is not finished"):
         _ = run.embedding
     (run.path / "config.json").write_text("{half")
-    with pytest.raises(RunError, match=r"config\.json is damaged .*train again into another --out"):
+    with pytest.raises(RunError, match=r"config\.json is damaged .*train again into another directory \(`out`\)"):
         _ = run.config
 
 
@@ -125,7 +130,9 @@ def test_resume_names_a_damaged_checkpoint_and_one_of_another_run(small_graph, t
     (run.path / "embedding.npy").unlink()
     file = run.path / "checkpoint.safetensors"
     file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(RunError, match=r"checkpoint\.safetensors is damaged .*delete it; --resume then trains again"):
+    with pytest.raises(
+        RunError, match=r"checkpoint\.safetensors is damaged .*delete it; `resume=True` then trains again"
+    ):
         pretrain(small_graph, CONFIG, tmp_path / "run", resume=True)
     wider = CONFIG.model_copy(update={"method_settings": {"dim": 6}})
     file.write_bytes((pretrain(small_graph, wider, tmp_path / "wider").path / file.name).read_bytes())
@@ -135,7 +142,7 @@ def test_resume_names_a_damaged_checkpoint_and_one_of_another_run(small_graph, t
 
 def test_files_that_are_not_of_a_run_are_not_written_over(small_graph, tmp_path):
     np.save(tmp_path / "labels.npy", np.arange(3))
-    with pytest.raises(RunError, match=r"is not a run directory but has a file labels\.npy: use another --out"):
+    with pytest.raises(RunError, match=r"is not a run directory but has a file labels\.npy: use another directory"):
         pretrain(small_graph, CONFIG, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["labels.npy"]
 

@@ -62,7 +62,7 @@ def test_trials_of_another_seed_or_preset_do_not_count(small_graph, tmp_path):
     seen = []
     options = {"trials": 1, "epochs": 2, "imbalance": "exp:5", "storage": tmp_path / "trials.db"}
     options["on_trial"] = lambda *trial: seen.append(trial)
-    for changes in ({}, {"seed": 1}, {"preset": "paper"}, {}, {"seed": 1}):
+    for changes in ({}, {"random_state": 1}, {"preset": "paper"}, {}, {"random_state": 1}):
         assert tune(small_graph, **options, **changes).trials == 1
     assert len(seen) == 3
 

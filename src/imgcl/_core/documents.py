@@ -1,4 +1,4 @@
-"""Reading TOML and JSON that somebody else may have written: size and nesting are checked before anything is parsed.
+"""Reading TOML and JSON from any source: size and nesting are checked before anything is parsed.
 
 The parser of TOML takes memory that grows with the square of a dotted key's length, and every parser recurses into
 nested values. Both are bounded here; callers turn the ``ValueError`` into an error that names the file's purpose.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import cache
 
 import torch
 from torch import nn
@@ -63,6 +64,12 @@ def lent_globally(generator: torch.Generator) -> Iterator[None]:
             torch.set_rng_state(outer)
 
 
+def lent_source() -> AbstractContextManager[None]:
+    """While the block lasts, modules from elsewhere draw what our layers would draw, through the global generator."""
+    generator = source()
+    return nullcontext() if generator is None else lent_globally(generator)
+
+
 @contextmanager
 def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
     outer = torch.get_default_dtype()
@@ -73,6 +80,7 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
         torch.set_default_dtype(outer)
 
 
+@cache
 def is_ours(kind: type[nn.Module]) -> bool:
     """Whether modules of this class draw from :func:`source`, or not at all.
 

@@ -1,7 +1,7 @@
 """Writing files so that a crash at any moment leaves the old file or the new one, never half of one.
 
-Nothing is written through a symbolic link, and the hidden names of files in the making cannot be guessed: whoever may
-put files into the same directory, or made the directory, cannot choose what is overwritten.
+Nothing is written through a symbolic link, and the hidden names of files in the making cannot be guessed: a user who
+may put files into the same directory, or made it, cannot choose what is overwritten.
 """
 
 from __future__ import annotations
@@ -62,6 +62,38 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         sync_directory(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_directory(path: str | Path) -> Iterator[Path]:
+    """A hidden directory beside ``path``; gets its name when the block ends well, is removed when it does not.
+
+    Raises:
+        InputError: when there is something at ``path`` already, other than an empty directory.
+    """
+    target = Path(path)
+    refuse_link(target)
+    _refuse_content(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    remove_stale(target)
+    folder = temporary_path(target)
+    folder.mkdir()
+    try:
+        yield folder
+        sync_directory(folder)
+        _refuse_content(target)  # again, for writing took a while
+        if target.is_dir():
+            target.rmdir()
+        os.rename(folder, target)
+        sync_directory(target.parent)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _refuse_content(path: Path) -> None:
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        what = "is not empty" if path.is_dir() else "is a file"
+        raise InputError(f"{path} {what}: choose another directory, or remove it first")
 
 
 def refuse_link(path: str | Path) -> None:

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from imgcl._core.errors import RunError
-from imgcl._core.files import open_unlinked
 from imgcl._core.processes import HOST
 
 # Some network file systems have no locks; there, one must take care oneself.
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 LENGTH = 256  # bytes for the owner's name
+POLL = 0.01  # seconds between two attempts
+PATIENCE = 5 * POLL  # long enough for a lock file that its last owner is removing
 
 
 @contextmanager
 def locked(path: str | Path) -> Iterator[None]:
     """Hold the lock of ``path`` (a file made for it); waits until it is free."""
-    target = Path(path)
-    descriptor = _acquire(target, wait=True)
-    assert descriptor is not None
+    lock = _acquire(path, timeout=-1)
     try:
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 @contextmanager
@@ -42,55 +42,36 @@ def owned(path: str | Path, what: str) -> Iterator[None]:
         RunError: when another process holds it; a lock that a dead process left is taken over.
     """
     target = Path(path)
-    descriptor = _acquire(target, wait=False)
-    if descriptor is None:
-        raise RunError(f"{what} is in use by {_owner(target)}: wait until it is done, or choose another place")
     try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()} on {HOST}\n".encode()[:LENGTH], 0)
+        lock = _acquire(target, timeout=PATIENCE, on_acquired=_write_owner)
+    except Timeout:
+        raise RunError(
+            f"{what} is in use by {_owner(target)}: wait until it is done, or choose another place"
+        ) from None
+    try:
         yield
     finally:
         with suppress(OSError):  # where an open file cannot be removed, it stays: it is only a file
             target.unlink()
-        os.close(descriptor)
+        lock.release()
 
 
-def _acquire(target: Path, *, wait: bool) -> int | None:
-    """An open descriptor that holds the lock; ``None`` when somebody else does."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        descriptor = open_unlinked(target, os.O_RDWR | os.O_CREAT)
-        try:
-            taken = _lock(descriptor, wait=wait)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        if not taken:
-            os.close(descriptor)
-            return None
-        # The last owner may have removed the file while we waited: then somebody else may hold its successor.
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(descriptor), os.stat(target)):
-                return descriptor
-        os.close(descriptor)
-
-
-def _lock(descriptor: int, *, wait: bool) -> bool:
+def _acquire(path: str | Path, *, timeout: float, on_acquired: Callable[[int], None] | None = None) -> FileLock:
+    """A lock that is held, unless the file system has no locks; a symbolic link is refused, not followed."""
+    lock = FileLock(path, timeout, poll_interval=POLL, fallback_to_soft=False, on_acquired=on_acquired)
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        lock.acquire()
+    except Timeout:
+        raise
     except OSError as error:
-        if not wait and error.errno in (errno.EAGAIN, errno.EACCES):
-            return False
         if error.errno not in NO_LOCKS:
             raise
-    return True
+    return lock
+
+
+def _write_owner(descriptor: int) -> None:
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, f"process {os.getpid()} on {HOST}\n".encode()[:LENGTH])
 
 
 def _owner(target: Path) -> str:

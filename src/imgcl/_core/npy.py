@@ -1,4 +1,4 @@
-"""Headers of ``.npy`` data that somebody else wrote: what they claim is checked before memory is given to it."""
+"""Headers of ``.npy`` data from any source: sizes are checked before memory is allocated."""
 
 from __future__ import annotations
 

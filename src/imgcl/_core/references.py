@@ -5,6 +5,8 @@ Resolving a name imports the module that the name says and reads one attribute; 
 
 from __future__ import annotations
 
+import hashlib
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module, metadata
@@ -36,13 +38,24 @@ class Registry(Generic[T]):
         """All names: ours first, then those of other packages."""
         return list(dict.fromkeys([*self.known, *sorted(self._entry_points())]))
 
+    def name_of(self, thing: Any) -> str:
+        """What a thing is called in a file: the name of one of ours, or its reference; a text is a name already."""
+        if isinstance(thing, str):
+            return thing
+        ours = (name for name, known in self.known.items() if known is thing)
+        return next(ours, None) or name_object(thing)
+
     def resolve(self, name: str) -> T:
         """The thing of this name."""
+        if isinstance(name, ObjectName):
+            return self._checked(name.thing, name)
         if name in self.known:
             return self.known[name]
         points = self._entry_points()
         if name in points:
             return self._checked(_loaded(points[name], self.what, name), name)
+        if is_object_name(name):
+            raise InputError(f"{self.what} {name!r} is known only to the program that made it: pass {self.what}=…")
         if ":" in name:
             return self._checked(load_object(name, self.what), name)
         raise InputError(f"unknown {self.what} {name!r}{did_you_mean(name, self.names())}")
@@ -91,6 +104,64 @@ def is_importable(thing: Any) -> bool:
     for attribute in thing.__qualname__.split("."):
         found = getattr(found, attribute, None)
     return found is thing and thing.__module__ != "__main__"
+
+
+class ObjectName(str):
+    """The name of an object that no import can find, with the object itself: it serves within this process only.
+
+    It is a text like any other in a file and in a comparison.
+
+    Example:
+        >>> name = ObjectName("package.module:function.<locals>.Class", dict)
+        >>> name == "package.module:function.<locals>.Class", name.thing
+        (True, <class 'dict'>)
+    """
+
+    thing: Any
+
+    def __new__(cls, name: str, thing: Any) -> ObjectName:
+        found = super().__new__(cls, name)
+        found.thing = thing
+        return found
+
+    def __getnewargs__(self) -> tuple[str, Any]:
+        return str(self), self.thing
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ObjectName:
+        return self
+
+
+def name_object(thing: Any) -> str:
+    """The reference of a class or a function; of anything else see :func:`describe_object`.
+
+    Where an import does not find the object, the name holds it.
+
+    Example:
+        >>> import collections
+        >>> name_object(collections.OrderedDict)
+        'collections:OrderedDict'
+        >>> name_object({"a": 1}).startswith("builtins:dict@")
+        True
+    """
+    if not hasattr(thing, "__qualname__"):
+        return ObjectName(describe_object(thing), thing)
+    name = reference_to(thing)
+    return name if is_importable(thing) else ObjectName(name, thing)
+
+
+def describe_object(thing: Any) -> str:
+    """The class of an object and a hash of how it prints, which is the same in another process."""
+    kind = type(thing)
+    shown = repr(thing) if kind.__repr__ is not object.__repr__ else repr(vars(thing))
+    digest = hashlib.sha256(re.sub(" at 0x[0-9a-f]+", "", shown).encode()).hexdigest()[:12]
+    return f"{reference_to(thing if hasattr(thing, '__qualname__') else kind)}@{digest}"
+
+
+def is_object_name(name: str) -> bool:
+    """Whether a text names an object that no import can find, here or in the program that wrote it."""
+    module, _, attributes = name.partition(":")
+    missing = module == "__main__" and not hasattr(sys.modules["__main__"], attributes)
+    return missing or "@" in attributes or "<" in attributes
 
 
 def _loaded(point: metadata.EntryPoint, what: str, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""ImGCL itself: pseudo-labels, centrality and balanced selection, usable in anybody's training loop."""
+"""ImGCL itself: pseudo-labels, centrality and balanced selection, usable in any training loop."""
 
 from imgcl.balance.centrality import CENTRALITIES, centrality
 from imgcl.balance.clusters import CLUSTERERS, choose_n_clusters, kmeans

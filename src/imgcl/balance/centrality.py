@@ -99,7 +99,7 @@ def katz(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.floa
 
 
 def core(graph: Graph, **_: object) -> NDArray[np.float64]:
-    """Core number: the largest k such that the node survives when nodes of degree below k are peeled off.
+    """Core number: the largest k such that the node remains when nodes of degree below k are removed again and again.
 
     Example:
         >>> from imgcl.graph import Graph

@@ -1,4 +1,4 @@
-"""What people have in hand: a Graph, a torch_geometric edge_index or Data, a scipy matrix."""
+"""Graphs as users have them: a Graph, a torch_geometric edge_index or Data, a scipy matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alpha falls over training: from the classes as they are (alpha = 1) to balanced classes (alpha = 0), Eq. 3.
+"""How alpha falls over training: from the natural class sizes (alpha = 1) to balanced classes (alpha = 0), Eq. 3.
 
 A schedule is a function of the progress t/T in [0, 1] and of one number of its own, written ``name`` or
 ``name:number`` in settings, for example ``step:0.25`` or ``constant:0.5``.

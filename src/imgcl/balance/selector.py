@@ -1,4 +1,4 @@
-"""Progressively balanced selection for anybody's training loop (Algorithm 1 without the encoder)."""
+"""Progressively balanced selection for any training loop (Algorithm 1 without the encoder)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from imgcl.graph import Graph
 
 
 class BalancedSelector:
-    """Says at every epoch which rows of the embeddings to contrast.
+    """Selects at every epoch the rows of the embeddings to contrast.
 
     Every B epochs it clusters the current embeddings into pseudo-classes and draws a fraction of the nodes: at first as
     the classes are, towards the end nearly the same number from each, and inside a class central nodes more often. The
@@ -36,7 +36,7 @@ class BalancedSelector:
         n_clusters: number of pseudo-classes K, usually the number of classes of the task, or ``"auto"``.
         epochs: number of training epochs T.
         settings: all other choices; see :class:`BalanceSettings`.
-        seed: seed of the clustering and of the draws.
+        random_state: seed of the clustering and of the draws, or a numpy generator that gives one.
         features: rows to cluster in one-stage mode; by default the features of a Graph or Data.
         labels: the labels of ``clusters="given"``.
         diagnose: true labels (-1 where unknown) that are compared with in the history and used nowhere else.
@@ -66,7 +66,7 @@ class BalancedSelector:
         *,
         epochs: int,
         settings: BalanceSettings | None = None,
-        seed: int = 0,
+        random_state: seeding.RandomState = 0,
         features: Any = None,
         labels: Any = None,
         diagnose: Any = None,
@@ -85,7 +85,7 @@ class BalancedSelector:
             raise InputError(f"epochs is {epochs}: it must be at least 1")
         if self.settings.clusters == "communities":
             need("communities", "clusters=communities")
-        self.epochs, self.seed = int(epochs), int(seed)
+        self.epochs, self.seed = int(epochs), seeding.as_seed(random_state)
         self._graph = as_graph(graph, n_nodes)
         n = self._graph.n_nodes
         if self.settings.fraction * n < 1:

@@ -1,4 +1,4 @@
-"""What happened during training, for people: the history as table rows and as a plot."""
+"""The history of a training as table rows and as a plot."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ BASELINES: dict[str, Baseline] = {
 def resolve_baseline(name: str) -> Baseline:
     """The baseline of that name."""
     if name not in BASELINES:
-        raise InputError(f"baseline {name!r} is not known: choose from {', '.join(BASELINES)}")
+        raise InputError(f"unknown baseline {name!r}: choose from {', '.join(BASELINES)}")
     return BASELINES[name]
 
 

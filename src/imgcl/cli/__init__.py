@@ -20,6 +20,7 @@ from imgcl.cli.console import err
 from imgcl.cli.demo import demo
 from imgcl.cli.embed import embed
 from imgcl.cli.evaluate import evaluate
+from imgcl.cli.flags import in_flags
 from imgcl.cli.graphs import datasets, info
 from imgcl.cli.import_ import import_graph
 from imgcl.cli.predict import predict
@@ -76,7 +77,7 @@ def main() -> None:
     try:
         app()
     except ImgclError as error:
-        err.print(f"[bold red]error[/bold red]: {escape(str(error))}", highlight=False, soft_wrap=True)
+        err.print(f"[bold red]error[/bold red]: {escape(in_flags(str(error)))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)
     except OSError as error:
         from imgcl._core.files import explain  # loads numpy, which `--help` does without

@@ -31,13 +31,17 @@ def import_graph(
     ] = False,
     features: Annotated[str | None, typer.Option(help="Feature columns: a,b,c or prefix*.")] = None,
     weight: Annotated[str | None, typer.Option(help="Weight of an edge; rows with weight 0 are no edges.")] = None,
-    directed_as: Annotated[str, typer.Option(help="undirected: either way; mutual: both ways.")] = "undirected",
+    directed_as: Annotated[
+        str, typer.Option(help="undirected: either direction; mutual: both directions.")
+    ] = "undirected",
     on_dangling: Annotated[str, typer.Option(help="Edges that name unknown nodes: error or drop.")] = "error",
     missing: Annotated[str, typer.Option(help="Missing feature values: error, mean or zero.")] = "error",
-    standardise: Annotated[bool, typer.Option("--standardise", help="Numeric features: mean 0, deviation 1.")] = False,
+    standardise: Annotated[
+        bool, typer.Option("--standardise", help="Scale numeric features to mean 0 and deviation 1.")
+    ] = False,
     dtype: Annotated[str, typer.Option(help="How features are stored: float32 or float16.")] = "float32",
     memory_limit: Annotated[str, typer.Option(help="Memory the import may use.")] = "2GB",
-    name: Annotated[str | None, typer.Option(help="What to call the graph (default: as the store).")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the graph (default: the store's).")] = None,
     ogb: Annotated[Path | None, typer.Option(help="Directory of an OGB node data set, instead of tables.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:

@@ -28,7 +28,7 @@ def presets(
     if name is not None and "/" in name:
         chosen = next((preset for preset in found if preset.name == name), None)
         if chosen is None:
-            raise InputError(f"there is no preset {name!r}: `imgcl presets` lists them")
+            raise InputError(f"unknown preset {name!r}: `imgcl presets` lists them")
         facts = {"origin": chosen.origin, "source": chosen.source, **chosen.config().training.model_dump()}
         out.print(facts_table(chosen.name, facts | chosen.config().build_settings().model_dump()))
         return

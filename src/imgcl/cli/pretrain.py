@@ -22,14 +22,14 @@ def pretrain(
     preset: Annotated[str, typer.Option(help="Settings to start from: fast or paper (see `imgcl presets`).")] = "fast",
     balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
     no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
-    clusters: Annotated[
+    n_clusters: Annotated[
         str | None,
         typer.Option(
             help="Number of pseudo-classes, or auto (default: the number of classes that occur; "
             "auto for a graph without labels)."
         ),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Number of epochs (default: the preset's).")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs, each one optimiser step (default: the preset's).")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Another setting, key=value; repeatable.")] = None,
     scope: Annotated[
         str, typer.Option(help="What the imbalance thins: train (labels only), graph, inductive.")
@@ -37,14 +37,14 @@ def pretrain(
     imbalance: Annotated[str, typer.Option(help="Law of the classes, for --scope graph and inductive.")] = "exp:100",
     split: Annotated[int, typer.Option(help="Number of the split, for --scope graph and inductive.")] = 0,
     batch_size: Annotated[
-        str | None, typer.Option(help="Anchors of a step; 0: the whole graph (default: as the graph's size asks for).")
+        str | None, typer.Option(help="Anchors of a step; 0: the whole graph (default: from the graph's size).")
     ] = None,
     fanout: Annotated[
         str | None, typer.Option(help="Sampled neighbours of an anchor, of its neighbours and so on: 10,10.")
     ] = None,
     engine: Annotated[str, typer.Option(help="local (also under torchrun), or ray.")] = "local",
-    workers: Annotated[int, typer.Option(help="Number of workers, for --engine ray.")] = 2,
-    seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
+    workers: Annotated[int, typer.Option(help="Number of processes, for --engine ray.")] = 2,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
     diagnose: Annotated[
@@ -61,13 +61,13 @@ def pretrain(
     Examples:
       imgcl pretrain digits --out runs/digits
       imgcl pretrain amazon-photo --method gbt --epochs 200 --no-balance --out runs/photo-plain
-      imgcl pretrain my-graph.npz --clusters auto --set lr=0.001 --out runs/mine
+      imgcl pretrain my-graph.npz --n-clusters auto --set lr=0.001 --out runs/mine
       imgcl pretrain amazon-photo --out runs/photo --resume
       imgcl pretrain products.store --batch-size 1024 --fanout 10,10 --out runs/products
       torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
     """
     from imgcl.data import load_graph
-    from imgcl.training.distributed.workers import joined_workers, restarted
+    from imgcl.training.distributed.group import joined_group, restarted
     from imgcl.training.estimator import make_config
     from imgcl.training.pretrain import pretrain as start
     from imgcl.training.settings import ScopeSettings, validated
@@ -97,7 +97,7 @@ def pretrain(
         method=method,
         preset=preset,
         balance=None if no_balance else balance,
-        n_clusters=clusters,
+        n_clusters=n_clusters,
         overrides=overrides,
         scope=None if scope == "train" else validated(ScopeSettings, thinning),
         seed=seed,
@@ -111,12 +111,12 @@ def pretrain(
                 graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir
             )
         else:
-            with joined_workers() as joined:
-                if joined.first:
+            with joined_group() as joined:
+                if joined.is_rank_zero:
                     err.print(f"preset {config.preset}", highlight=False)
                 with (
-                    training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.first) as show,
-                    tracking(track if joined.first else None, run, config, show) as on_epoch,
+                    training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.is_rank_zero) as show,
+                    tracking(track if joined.is_rank_zero else None, run, config, show) as on_epoch,
                 ):
                     done = start(
                         loaded,
@@ -126,10 +126,10 @@ def pretrain(
                         resume=resume or restarted(),
                         diagnose=diagnose,
                         on_epoch=on_epoch,
-                        on_interrupt=_say_what_happens if joined.first else lambda: None,
-                        workers=joined,
+                        on_interrupt=_say_what_happens if joined.is_rank_zero else lambda: None,
+                        group=joined,
                     )
-                if not joined.first:
+                if not joined.is_rank_zero:
                     return
     except (StoppedError, KeyboardInterrupt) as stopped:
         err.print(str(stopped) or "stopped", markup=False, highlight=False)

@@ -10,6 +10,7 @@ import typer
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
 from imgcl.cli.console import DataDir, check_out, err, out
+from imgcl.cli.flags import in_flags
 
 
 def report(
@@ -21,7 +22,7 @@ def report(
     classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     projection: Annotated[str, typer.Option("--map", help="How embeddings are drawn: tsne, pca, umap.")] = "tsne",
-    points: Annotated[int, typer.Option(min=3, help="Most nodes on a map; beyond that a random sample.")] = 20_000,
+    points: Annotated[int, typer.Option(min=3, help="Maximum number of nodes on a map; more are sampled.")] = 20_000,
     graph: Annotated[str | None, typer.Option(help="Where the graph is now (default: where the run found it).")] = None,
     labels: Annotated[
         Path | None, typer.Option(help="CSV file node,label to use instead of the graph's own labels.")
@@ -52,7 +53,7 @@ def report(
         found = read_runs(runs)
         nodes, remark = read_nodes(runs[0], graph=graph, labels=labels, data_dir=data_dir)
         if remark is not None:
-            err.print(remark, markup=False, highlight=False, soft_wrap=True)
+            err.print(in_flags(remark), markup=False, highlight=False, soft_wrap=True)
         names = ", ".join(run.name for run in found)
         err.print(f"evaluating {names} and drawing the map ({projection}) …", markup=False, highlight=False)
         content = build_content(
@@ -61,7 +62,7 @@ def report(
             imbalance=imbalance,
             classifiers=tuple(name.strip() for name in classifier.split(",") if name.strip()),
             splits=splits,
-            seed=seed,
+            random_state=seed,
             projection=projection,
             points=points,
         )

@@ -46,8 +46,8 @@ def study(
     budget: Annotated[str | None, typer.Option(help="Stop after this time, for example 30m or 4h.")] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Compute failed cells again.")] = False,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
-    workers: Annotated[int | None, typer.Option(help="Cells at the same time (default: one per core).")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of each (default: cores / workers).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes, one cell each (default: one per core).")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads per process (default: cores / workers).")] = None,
     address: Annotated[
         str | None, typer.Option(help="Address of a Ray cluster (default: one is started here).")
     ] = None,

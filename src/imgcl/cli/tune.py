@@ -17,17 +17,17 @@ from imgcl.cli.console import DataDir, err, out
 def tune(
     graph: Annotated[str, typer.Argument(help="Data set name, or path of a graph file.")],
     method: Annotated[str, typer.Option(help="Base method.")] = "gbt",
-    trials: Annotated[int, typer.Option(min=1, help="Trials in all; those in the storage count.")] = 50,
-    storage: Annotated[Path, typer.Option(help="File that keeps the trials; a later call goes on.")] = Path("tune.db"),
+    trials: Annotated[int, typer.Option(min=1, help="Total number of trials, those in the storage included.")] = 50,
+    storage: Annotated[Path, typer.Option(help="File of the trials; a later call continues.")] = Path("tune.db"),
     preset: Annotated[str, typer.Option(help="Settings to start from: fast or paper.")] = "fast",
     balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
     no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
     no_labels: Annotated[
-        bool, typer.Option("--no-labels", help="Do not look at the graph's labels: choose by effective rank.")
+        bool, typer.Option("--no-labels", help="Do not use the graph's labels: choose by effective rank.")
     ] = False,
     imbalance: Annotated[str, typer.Option(help="Law of the training labels.")] = "exp:100",
     epochs: Annotated[int | None, typer.Option(help="Epochs of each trial (default: the preset's).")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     data_dir: DataDir = None,
 ) -> None:
     """Search the settings of a method: validation accuracy, or a criterion without labels when there are none.
@@ -58,7 +58,7 @@ def tune(
         preset=preset,
         epochs=epochs,
         storage=storage,
-        seed=seed,
+        random_state=seed,
         on_trial=show,
     )
     err.print(f"best of {found.trials} trials: {found.criterion} {found.value:.4f}", highlight=False)
@@ -92,7 +92,7 @@ def _command(
 
     Example:
         >>> _command("my graph.npz", "gbt", {"lr": 0.001}, no_labels=True, seed=3)
-        "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --clusters auto --seed 3 --out runs/tuned"
+        "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --n-clusters auto --seed 3 --out runs/tuned"
     """
     from imgcl.training.estimator import make_balance
 
@@ -107,7 +107,7 @@ def _command(
         words += ["--balance", balance]
     chosen = make_balance(balance)
     if no_labels and chosen is not None and chosen.n_clusters is None:
-        words += ["--clusters", "auto"]
+        words += ["--n-clusters", "auto"]
     if epochs is not None:
         words += ["--epochs", str(epochs)]
     if seed != 0:

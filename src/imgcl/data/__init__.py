@@ -160,4 +160,4 @@ def _unknown(source: str, path: Path) -> InputError:
     near = [other for other in known if name and (name in other or other in name)]
     near = near or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near[:3])}?" if near else f"choose from {', '.join(known)}, or give a path"
-    return InputError(f"there is no data set {source!r}: {hint}")
+    return InputError(f"unknown data set {source!r}: {hint}")

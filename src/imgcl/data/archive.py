@@ -1,4 +1,4 @@
-"""Reading arrays out of an ``.npz`` file that somebody else made.
+"""Reading arrays out of an ``.npz`` file from any source.
 
 Nothing is unpickled or unpacked to disk, only the arrays that are asked for are touched, and what they claim to hold
 is checked against the bytes in the file and the memory of the machine before any is allocated: a damaged or hostile

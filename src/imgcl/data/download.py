@@ -1,4 +1,11 @@
-"""Downloading a file: complete, checked and tried again, with a progress bar, and nothing half-written left behind."""
+"""Downloading a file: complete, checked and tried again, with a progress bar, and nothing half-written left behind.
+
+pooch would bring requests and its dependencies, and verifies a checksum of the file alone. What it does not do is held
+by ``tests/data/test_download.py``: the content is checked before it is kept
+(``test_another_graph_than_the_published_one_is_not_kept``), the size is limited
+(``test_no_end_of_bytes_is_not_kept``), and only what may pass is tried again
+(``test_what_is_not_there_is_not_asked_for_again``).
+"""
 
 from __future__ import annotations
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 DATA_VARIABLE = "IMGCL_DATA"
 CACHE_VARIABLE = "IMGCL_CACHE"
@@ -20,15 +21,7 @@ def find_data_dir(data_dir: str | Path | None = None) -> Path | None:
 def find_cache_dir(cache_dir: str | Path | None = None) -> Path:
     """The directory of downloads: the argument, else ``IMGCL_CACHE``, else the platform's cache directory."""
     given = cache_dir or os.environ.get(CACHE_VARIABLE)
-    if given:
-        return Path(given).expanduser()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "imgcl"
+    return Path(given).expanduser() if given else user_cache_path("imgcl", appauthor=False, opinion=False)
 
 
 def first_file(directory: Path | None, names: Iterable[str]) -> Path | None:

@@ -149,7 +149,7 @@ def load_public(name: str, *, data_dir: str | Path | None = None, cache_dir: str
         looked = f"{data} (file {public.file})" if data else f"no data directory ({DATA_VARIABLE} is not set)"
         raise DataNotFoundError(
             f"data set {name!r} is not on this machine: looked in {looked} and for {path}, and {error}; "
-            f"get {public.file} from there, put it into a directory and name that directory in --data-dir or "
+            f"get {public.file} from there, put it into a directory and name that directory in `data_dir` or "
             f"{DATA_VARIABLE} ({CACHE_VARIABLE} names the cache)"
         ) from None
     return public.read(path, name=name)

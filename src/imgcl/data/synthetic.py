@@ -1,4 +1,4 @@
-"""A degree-corrected block model: a graph whose imbalance, homophily and degree tail are known because asked for.
+"""A degree-corrected block model: a graph whose imbalance, homophily and degree tail are chosen by the caller.
 
 Edges are drawn in two bags. A homophily share of them lies inside classes, class k receiving in proportion to the
 degrees its nodes should have; the rest joins two nodes of different classes. Within a bag an end is drawn in

@@ -1,4 +1,4 @@
-"""How a linear classifier meets imbalanced training labels: one function for each answer.
+"""Linear classifiers for imbalanced training labels: one function each.
 
 Each takes a :class:`~imgcl.evaluation.tasks.Bench` (the labelled rows of every split, and a probe) and returns one
 model for each split. Settings are chosen by balanced validation accuracy, never by test nodes. N_k is the number of

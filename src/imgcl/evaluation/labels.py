@@ -1,4 +1,4 @@
-"""Labels and embeddings as people have them, checked and turned into arrays.
+"""Labels and embeddings as users have them, checked and turned into arrays.
 
 Labels may be integers or text; :mod:`imgcl._core.unlabelled` decides which values mean that there is none.
 """

@@ -54,7 +54,7 @@ def resolve_classifiers(names: str | Sequence[str]) -> dict[str, Classifier]:
     listed = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     unknown = [name for name in listed if name not in CLASSIFIERS]
     if unknown or not listed:
-        what = f"classifier {unknown[0]!r} is not known" if unknown else "no classifier was named"
+        what = f"unknown classifier {unknown[0]!r}" if unknown else "no classifier was named"
         raise InputError(f"{what}: choose from {', '.join(CLASSIFIERS)}")
     return {name: CLASSIFIERS[name] for name in listed}
 
@@ -62,5 +62,5 @@ def resolve_classifiers(names: str | Sequence[str]) -> dict[str, Classifier]:
 def resolve_probe(name: str) -> Probe:
     """The probe of that name."""
     if name not in PROBES:
-        raise InputError(f"probe {name!r} is not known: choose from {', '.join(PROBES)}")
+        raise InputError(f"unknown probe {name!r}: choose from {', '.join(PROBES)}")
     return PROBES[name]

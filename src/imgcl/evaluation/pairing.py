@@ -1,4 +1,4 @@
-"""Were two evaluations made on the same nodes? What a paired comparison, and a result over several seeds, rests on."""
+"""Were two evaluations made on the same nodes? Paired comparisons, and results over several seeds, need this."""
 
 from __future__ import annotations
 

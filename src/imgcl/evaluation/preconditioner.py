@@ -1,6 +1,6 @@
 """An approximate inverse Hessian of softmax regressions: one matrix for all classes, and a factor for each class.
 
-The Hessian's block of class k is x^T diag(w p_k (1 - p_k)) x + penalty. Blocks of their own would be dear to make and
+The Hessian's block of class k is x^T diag(w p_k (1 - p_k)) x + penalty. Blocks of their own would be costly to make and
 to apply; one matrix G = x^T diag(mean over classes of w p_k (1 - p_k) / s_k) x + penalty serves all, and the factors
 s_k, square roots of the blocks' relative sizes, bring rare and common classes to a common scale: the block of class k
 is taken to be s_k G.

@@ -17,10 +17,11 @@ from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl._core.torch_settings import usual_torch
 from imgcl._core.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
+from imgcl.evaluation.estimators import EstimatorClassifier, choose_classifiers
 from imgcl.evaluation.groups import class_groups
 from imgcl.evaluation.labels import Labels, check_embedding, encode_labels, normalise_rows
-from imgcl.evaluation.names import resolve_classifiers, resolve_probe
-from imgcl.evaluation.tasks import PooledBench, Task
+from imgcl.evaluation.names import Classifier, resolve_probe
+from imgcl.evaluation.tasks import Classified, PooledBench, Task
 from imgcl.graph.checks import check_distinct
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ HEADER = (frozenset({"node", "id", "name"}), frozenset({"label", "class"}))  # w
 def predict(
     Z: ArrayLike,
     labels: ArrayLike | Mapping[Any, Any],
-    classifier: str = "pbs",
+    classifier: Any = "pbs",
     *,
     node_names: Sequence[str] | None = None,
     probe: str = "batched",
@@ -50,14 +51,17 @@ def predict(
         Z: embeddings (N, d).
         labels: one per node (-1, ``None``, NaN, empty and the like for unlabelled), or a mapping from node name or
             number to class.
-        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``.
+        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, or any classifier with scikit-learn's conventions. A
+            clone of that is fitted to all labelled nodes as it is, on class numbers in the order of the classes' names;
+            a ``random_state`` that is ``None`` is derived from ``random_state``.
         node_names: names of the nodes, for the result and for a mapping's keys.
         probe: as in :func:`imgcl.evaluation.evaluate`.
-        random_state: seed of the folds.
+        random_state: seed of the folds, and of your classifier where it leaves its own open.
 
     Returns:
-        One row per node: ``node``, ``class``, ``probability`` of that class, ``group`` (head, middle or tail: how
-        common the class is among the given labels), ``given`` (whether the node's label was given).
+        One row per node: ``node``, ``class``, ``probability`` of that class (NaN from a classifier without
+        ``predict_proba``), ``group`` (head, middle or tail: how common the class is among the given labels), ``given``
+        (whether the node's label was given).
 
     Example:
         >>> import numpy as np
@@ -76,24 +80,37 @@ def predict(
     aligned = align_labels(labels, len(rows), node_names) if isinstance(labels, Mapping) else labels
     encoded = encode_labels(aligned)
     check_embedding(rows, len(encoded.codes))
-    chosen = resolve_classifiers(classifier)
+    chosen = choose_classifiers(classifier)
     if len(chosen) != 1:
         raise InputError(f"{len(chosen)} classifiers were named: predictions come from one")
-    x = torch.from_numpy(normalise_rows(rows))
-    bench = PooledBench(_tasks(x, encoded, as_seed(random_state)), resolve_probe(probe))
-    model = next(iter(chosen.values()))(bench)[-1]
-    probability, winner = torch.softmax(model.logits(x), dim=1).max(dim=1)
-    group = np.array(class_groups(encoded.sizes).of_class())
-    predicted = winner.numpy()
+    found = _classify(next(iter(chosen.values())), rows, encoded, probe, as_seed(random_state))
+    group, predicted = np.array(class_groups(encoded.sizes).of_class()), found.classes
     return pd.DataFrame(
         {
             "node": list(node_names) if node_names is not None else np.arange(len(rows)),
             "class": np.array(encoded.names, dtype=object)[predicted],  # text of numpy loses what a name ends with: \0
-            "probability": probability.numpy().astype(np.float64),
+            "probability": found.confidence,
             "group": group[predicted],
             "given": encoded.codes >= 0,
         }
     )
+
+
+def _classify(
+    classifier: Classifier | EstimatorClassifier, rows: NDArray[np.float32], labels: Labels, probe: str, seed: int
+) -> Classified:
+    """Every row, by the classifier trained on all labelled ones."""
+    x, fit = torch.from_numpy(normalise_rows(rows)), resolve_probe(probe)
+    if isinstance(classifier, EstimatorClassifier):
+        return classifier.fit([_everything(x, labels)], seed)[0].classify(x)
+    return classifier(PooledBench(_tasks(x, labels, seed), fit))[-1].classify(x)
+
+
+def _everything(x: torch.Tensor, labels: Labels) -> Task:
+    """The task of all labelled nodes."""
+    labelled = np.flatnonzero(labels.codes >= 0)
+    y = torch.from_numpy(labels.codes[labelled])
+    return Task(x[labelled], y, x[:0], y[:0], labels.n_classes)
 
 
 def _tasks(x: torch.Tensor, labels: Labels, seed: int) -> list[Task]:
@@ -107,8 +124,7 @@ def _tasks(x: torch.Tensor, labels: Labels, seed: int) -> list[Task]:
         tasks.append(Task(x[train], codes[train], x[val], codes[val], labels.n_classes))
     if not tasks:
         raise InputError("every class has a single label: settings cannot be chosen; give one class at least two")
-    nothing = everything[:0]
-    return [*tasks, Task(x[everything], codes[everything], x[nothing], codes[nothing], labels.n_classes)]
+    return [*tasks, _everything(x, labels)]
 
 
 def _folds(labels: Labels, seed: int) -> NDArray[np.int64]:

@@ -11,15 +11,16 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from imgcl._core.errors import InputError
-from imgcl._core.seeding import RandomState
+from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
+from imgcl.evaluation.estimators import FittedEstimator, choose_classifiers, fit_classifier
 from imgcl.evaluation.groups import class_groups
 from imgcl.evaluation.labels import Labels, check_embedding, encode_labels, normalise_rows
 from imgcl.evaluation.metrics import confusion_matrix, expected_calibration_error
-from imgcl.evaluation.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_classifiers, resolve_probe
+from imgcl.evaluation.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_probe
 from imgcl.evaluation.pairing import AS_GIVEN, fingerprints
 from imgcl.evaluation.results import EvaluationResult, Scores
-from imgcl.evaluation.tasks import Bench, LinearModel, PooledBench, Probe, Task
+from imgcl.evaluation.tasks import Bench, Classified, LinearModel, PooledBench, Probe, Task
 from imgcl.imbalance import Split, make_splits
 
 CEILING_CLASSIFIER = "reweight"
@@ -30,7 +31,7 @@ def evaluate(
     Z: ArrayLike,
     y: ArrayLike,
     imbalance: Any = "exp:100",
-    classifier: str | Sequence[str] = ("plain", "pbs"),
+    classifier: Any = ("plain", "pbs"),
     splits: int | Sequence[Split] = 20,
     random_state: RandomState = 0,
     probe: str = "batched",
@@ -39,15 +40,19 @@ def evaluate(
     class_names: Sequence[str] | None = None,
     **split_options: Any,
 ) -> EvaluationResult:
-    """Train linear classifiers on frozen embeddings and imbalanced labels, and test them on balanced nodes.
+    """Train classifiers on frozen embeddings and imbalanced labels, and test them on balanced nodes.
 
     Args:
         Z: embeddings (N, d), finite; rows are L2-normalised before anything else.
         y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used.
         imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
-        classifier: one name or several of ``imgcl.evaluation.CLASSIFIERS``.
+        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, any classifier with scikit-learn's conventions, or a
+            sequence of names, classifiers and pairs ``("name", classifier)``; without a name a classifier is called as
+            its class. A clone of it is fitted to the training nodes of each split, on class numbers 0..K-1 in the order
+            of the result's ``class_names``. A ``random_state`` that is ``None`` is set to one derived from
+            ``random_state``, so that results repeat. Its settings are yours: validation nodes are not used.
         splits: how many splits to draw, or the splits themselves.
-        random_state: seed of the splits.
+        random_state: seed of the splits, and of your classifiers where they leave theirs open.
         probe: how classifiers are fitted: ``batched``, ``sklearn`` or ``pygcl``.
         ceiling: on how many of the splits the ceiling is computed (the probe with ``reweight``, trained on every label
             outside the test set); 0 for none. One is enough to see what is left to gain and keeps it cheap.
@@ -68,15 +73,18 @@ def evaluate(
         >>> result = evaluate(Z, y, imbalance="exp:10", classifier=("plain", "reweight"), splits=3)
         >>> result["reweight", "tail"].mean > result["plain", "tail"].mean
         True
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> evaluate(Z, y, imbalance="exp:10", classifier=KNeighborsClassifier(), splits=3).classifiers
+        ('KNeighborsClassifier',)
     """
     labels = named(encode_labels(y), class_names)
     rows = check_embedding(Z, len(labels.codes))
-    chosen, fit = resolve_classifiers(classifier), resolve_probe(probe)
-    drawn = draw_splits(labels, imbalance, splits, random_state, **split_options)
+    chosen, fit, seed = choose_classifiers(classifier), resolve_probe(probe), as_seed(random_state)
+    drawn = draw_splits(labels, imbalance, splits, seed, **split_options)
     x, codes = torch.from_numpy(normalise_rows(rows)), torch.from_numpy(labels.codes)
     tasks = [_task(x, codes, split.train, split.val, labels) for split in drawn]
     bench = Bench(tasks, fit, [WEIGHTINGS[name] for name in chosen if name in WEIGHTINGS])
-    scores = {name: _score(chosen[name](bench), x, labels, drawn) for name in chosen}
+    scores = {name: _score(fit_classifier(each, bench, seed), x, labels, drawn) for name, each in chosen.items()}
     return EvaluationResult(
         scores=scores,
         class_names=labels.names,
@@ -138,21 +146,29 @@ def score_predictions(
     settings: Sequence[dict[str, float]],
 ) -> Scores:
     """Scores from class probabilities (test nodes, K) of each split, rows in the order of ``split.test``."""
+    values = [np.asarray(p) for p in probabilities]
+    return score_classes([Classified(p.argmax(axis=1), p) for p in values], labels, drawn, settings)
+
+
+def score_classes(
+    classified: Sequence[Classified], labels: Labels, drawn: Sequence[Split], settings: Sequence[dict[str, float]]
+) -> Scores:
+    """Scores from the classes of the test nodes of each split; no calibration error where there is no probability."""
     confusion, ece = [], []
-    for p, split in zip(probabilities, drawn, strict=True):
-        values, truth = np.asarray(p), labels.codes[split.test]
-        confusion.append(confusion_matrix(truth, values.argmax(axis=1), labels.n_classes))
-        ece.append(expected_calibration_error(values, truth))
+    for found, split in zip(classified, drawn, strict=True):
+        truth, p = labels.codes[split.test], found.probabilities
+        confusion.append(confusion_matrix(truth, found.classes, labels.n_classes))
+        ece.append(np.nan if p is None else expected_calibration_error(p, truth))
     cells = np.arange(len(drawn), dtype=np.int64)
     seeds, nodes = np.zeros_like(cells), fingerprints(labels, drawn)
     return Scores(np.stack(confusion), np.array(ece), tuple(settings), seeds, cells, nodes)
 
 
-def _score(models: Sequence[LinearModel], x: Tensor, labels: Labels, drawn: Sequence[Split]) -> Scores:
-    probabilities = [
-        torch.softmax(model.logits(x[np.array(split.test)]), dim=1) for model, split in zip(models, drawn, strict=True)
-    ]
-    return score_predictions(probabilities, labels, drawn, [model.setting for model in models])
+def _score(
+    models: Sequence[LinearModel | FittedEstimator], x: Tensor, labels: Labels, drawn: Sequence[Split]
+) -> Scores:
+    classified = [model.classify(x[np.array(split.test)]) for model, split in zip(models, drawn, strict=True)]
+    return score_classes(classified, labels, drawn, [model.setting for model in models])
 
 
 def _task(x: Tensor, codes: Tensor, train: np.ndarray, val: np.ndarray, labels: Labels) -> Task:

@@ -26,7 +26,7 @@ from imgcl.evaluation.softmax import ABSENT, Problem, SoftmaxStack
 Item = TypeVar("Item")
 
 MAX_STEPS = 50  # Newton steps for each C
-MEASURE_EVERY = 2  # values of C (or stages) that share a measured curvature: it is dear and changes slowly
+MEASURE_EVERY = 2  # values of C (or stages) that share a measured curvature: it is expensive and changes slowly
 GROUP = 10  # training sets that are solved together: fewer steps through Python, and still in the cache
 
 

@@ -1,4 +1,4 @@
-"""Results as tables that people read: text for a terminal, Markdown for a page."""
+"""Results as tables: text for a terminal, Markdown for a page."""
 
 from __future__ import annotations
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl.evaluation.softmax import Problem
@@ -35,6 +38,20 @@ class Task:
         return torch.bincount(self.y, minlength=self.n_classes)
 
 
+class Classified(NamedTuple):
+    """Class of every row, and the class probabilities (n, K) where the classifier gives them."""
+
+    classes: NDArray[np.int64]
+    probabilities: NDArray[Any] | None
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """Probability of the class of every row; NaN where there are none."""
+        if self.probabilities is None:
+            return np.full(len(self.classes), np.nan)
+        return self.probabilities[np.arange(len(self.classes)), self.classes].astype(np.float64)
+
+
 @dataclass(frozen=True)
 class LinearModel:
     """A fitted classifier: the class of x is the argmax of ``x @ coefficients[:, :-1].T + coefficients[:, -1]``.
@@ -50,6 +67,11 @@ class LinearModel:
     def logits(self, x: Tensor) -> Tensor:
         """Scores (n, K); their softmax is the class probability."""
         return torch.addmm(self.coefficients[:, -1], x, self.coefficients[:, :-1].T)
+
+    def classify(self, x: Tensor) -> Classified:
+        """The most probable class of every row, and the probabilities of all."""
+        probabilities = torch.softmax(self.logits(x), dim=1).numpy()
+        return Classified(probabilities.argmax(axis=1), probabilities)
 
 
 @dataclass(frozen=True)

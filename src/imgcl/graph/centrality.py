@@ -1,4 +1,4 @@
-"""PageRank and the leading eigenvector of an adjacency: of balanced draws and of adaptive views."""
+"""PageRank and the leading eigenvector of an adjacency, for balanced selection and adaptive views."""
 
 from __future__ import annotations
 

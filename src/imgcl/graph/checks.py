@@ -1,4 +1,4 @@
-"""Checks and cleaning of other people's arrays, before they become a graph.
+"""Checks and cleaning of arrays before they become a graph.
 
 Each check returns the array in the form that :class:`imgcl.Graph` keeps, or raises a
 :class:`~imgcl.GraphError` that names the first offending entry and says what to do.

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import GraphError
+from imgcl._core.extras import need
 from imgcl._core.unlabelled import label_array
 from imgcl.graph.checks import (
     Cleaning,
@@ -318,7 +319,12 @@ class Graph:
         return cls.from_edges(edges, x, y, n_nodes=len(nodes), **names)
 
     def to_pyg(self) -> Data:
-        """The graph as ``torch_geometric.data.Data``; sparse features become a torch sparse CSR tensor."""
+        """The graph as ``torch_geometric.data.Data``; sparse features become a torch sparse CSR tensor.
+
+        Raises:
+            InputError: when torch_geometric is not installed (``pip install 'imgcl[pyg]'``).
+        """
+        need("pyg", "Graph.to_pyg")
         import torch
         from torch_geometric.data import Data
 

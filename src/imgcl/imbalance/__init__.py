@@ -1,4 +1,4 @@
-"""Who is labelled: laws of class imbalance, splits that follow them, and how far they reach into the graph."""
+"""Which nodes are labelled: laws of class imbalance, splits that follow them, and how far they reach into the graph."""
 
 from imgcl.imbalance.laws import LAWS, Imbalance, parse_imbalance
 from imgcl.imbalance.scopes import SCOPES, ScopedGraph, apply_scope

@@ -159,7 +159,7 @@ def _parse_text(text: str) -> Imbalance:
         return _explicit([_number(part, text) for part in text.split(",")])
     if name not in LAWS or not parameters or len(parameters) > (2 if name == "pareto" else 1):
         raise InputError(
-            f"imbalance {text!r} is not known: write natural, exp:100, pareto:1, pareto:1:classic, step:10, "
+            f"unknown imbalance {text!r}: write natural, exp:100, pareto:1, pareto:1:classic, step:10, "
             "or sizes like 5,3,1"
         )
     value, forms = _number(parameters[0], text), parameters[1:]
@@ -189,7 +189,7 @@ def _explicit(sizes: Sequence[float]) -> Imbalance:
     try:
         values = tuple(float(size) for size in sizes)
     except (TypeError, ValueError):
-        raise InputError(f"imbalance {sizes!r} is not known: a list must hold one positive number per class") from None
+        raise InputError(f"unknown imbalance {sizes!r}: a list must hold one positive number per class") from None
     law = Imbalance(",".join(map(_text, values)), partial(_as_given, values))
     law.weights(len(values))
     return law

@@ -74,7 +74,7 @@ def apply_scope(graph: Graph, split: Split, scope: str = "train", random_state: 
         [250, 79, 25]
     """
     if scope not in SCOPES:
-        raise InputError(f"there is no scope {scope!r}: choose from {', '.join(SCOPES)}")
+        raise InputError(f"unknown scope {scope!r}: choose from {', '.join(SCOPES)}")
     if scope == "train":
         return ScopedGraph(scope, graph, np.arange(graph.n_nodes), graph, split, split)
     keep, sizes = _thin(graph, split, as_seed(random_state))

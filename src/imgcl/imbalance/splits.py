@@ -1,4 +1,4 @@
-"""Who trains, who validates, who tests: index arrays that depend on a seed and a number only."""
+"""Training, validation and test nodes: index arrays that depend on a seed and a number only."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def make_splits(
         splits: how many.
         random_state: the seed, or what :func:`imgcl._core.seeding.as_seed` makes one of.
         train_fraction: training labels as a share of all labelled nodes, unless the law has a number of its own.
-        val_per_class: validation nodes per class; by default a tenth of ``test_per_class``, at least 1.
+        val_per_class: validation nodes per class; by default 10 % of ``test_per_class``, at least 1.
         test_per_class: test nodes per class; by default see :func:`default_test_per_class`.
         class_names: names of classes 0, 1, ... for messages.
 

@@ -1,10 +1,10 @@
-"""The contrastive methods; a new one is a file here, a preset, and a line in the contract test's list."""
+"""The contrastive methods; a new one of ours is a file here, a preset, and a line in the contract test's list."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from imgcl._core.errors import InputError
+from imgcl._core.references import Registry
 from imgcl.methods.base import Method, MethodSettings
 from imgcl.methods.bgrl import BGRL
 from imgcl.methods.cca_ssg import CCASSG
@@ -14,18 +14,50 @@ from imgcl.methods.grace import GRACE
 from imgcl.methods.graphmae import GraphMAE
 from imgcl.methods.infograph import InfoGraph
 from imgcl.methods.mvgrl import MVGRL
+from imgcl.methods.parts import EncoderSettings
+from imgcl.methods.two_views import TwoViews, TwoViewSettings
 from imgcl.methods.vicreg import VICReg
 
 METHODS: dict[str, type[Method[Any]]] = {
     method.name: method for method in (GBT, GRACE, BGRL, DGI, MVGRL, InfoGraph, CCASSG, VICReg, GraphMAE)
 }
 
+_REGISTRY: Registry[type[Method[Any]]] = Registry(
+    "method",
+    METHODS,
+    "imgcl.methods",
+    lambda found: isinstance(found, type) and issubclass(found, Method),
+    "a subclass of imgcl.methods.Method",
+)
 
-def resolve_method(name: str) -> type[Method[Any]]:
-    """The method of this name."""
-    if name not in METHODS:
-        raise InputError(f"unknown method {name!r}: choose one of {', '.join(METHODS)}")
-    return METHODS[name]
+
+def resolve_method(method: str | type[Method[Any]]) -> type[Method[Any]]:
+    """The class of a method.
+
+    Args:
+        method: a name of :data:`METHODS` or of the entry point group ``imgcl.methods``, a text
+            ``package.module:Class``, or the class itself.
+
+    Example:
+        >>> resolve_method("gbt") is resolve_method("imgcl.methods.gbt:GBT")
+        True
+        >>> resolve_method("gbtt")
+        Traceback (most recent call last):
+        imgcl.InputError: unknown method 'gbtt': did you mean 'gbt'?
+    """
+    return _REGISTRY.resolve(_REGISTRY.name_of(method))
+
+
+def method_name(method: str | type[Method[Any]]) -> str:
+    """What a method is called in settings and files: one of ours by its name, others by ``package.module:Class``.
+
+    Example:
+        >>> method_name(GBT), method_name("my_package.methods:Mine")
+        ('gbt', 'my_package.methods:Mine')
+    """
+    if not isinstance(method, str):
+        resolve_method(method)
+    return _REGISTRY.name_of(method)
 
 
 __all__ = [
@@ -36,10 +68,14 @@ __all__ = [
     "GRACE",
     "METHODS",
     "MVGRL",
+    "EncoderSettings",
     "GraphMAE",
     "InfoGraph",
     "Method",
     "MethodSettings",
+    "TwoViewSettings",
+    "TwoViews",
     "VICReg",
+    "method_name",
     "resolve_method",
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Generic, TypeVar
 
 import torch
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
+from imgcl._core.errors import InputError
 from imgcl.graph.block import Block
 from imgcl.views.diffusion import Diffusion
 
@@ -17,6 +19,10 @@ class MethodSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    def not_read(self) -> Mapping[str, str]:
+        """Settings that have no effect beside others, each with the reason."""
+        return {}
+
 
 SettingsT = TypeVar("SettingsT", bound=MethodSettings)
 
@@ -24,13 +30,35 @@ SettingsT = TypeVar("SettingsT", bound=MethodSettings)
 class Method(nn.Module, Generic[SettingsT]):
     """A two-branch contrastive method.
 
-    A subclass declares ``name`` and ``Settings``, builds its networks in ``__init__`` and implements :meth:`loss` and
-    :meth:`embed`. ``loss`` is a function of a block and the rows to contrast, so the same method trains on a whole
-    graph, on ImGCL's selected rows, and on a sampled piece.
+    A subclass declares its ``Settings``, if it has some, builds its networks in ``__init__`` (the one that embeds nodes
+    is ``self.encoder``) and implements :meth:`loss`. ``loss`` is a function of a block and the rows to contrast, so the
+    same method trains on a whole graph, on ImGCL's selected rows, and on a sampled piece. Random numbers of views come
+    from the generator, so that a run resumes with the same ones.
+
+    Args:
+        n_features: number of features of the graph.
+        settings: of the method.
+
+    Example:
+        >>> import imgcl
+        >>> from imgcl.encoders import GCN
+        >>> from imgcl.losses import barlow_twins
+        >>> from imgcl.views import EdgeRemoving
+        >>> class Mine(Method):
+        ...     def __init__(self, n_features, settings):
+        ...         super().__init__(n_features, settings)
+        ...         self.encoder, self.view = GCN(n_features, [8]), EdgeRemoving(0.3)
+        ...
+        ...     def loss(self, block, rows, generator):
+        ...         u, v = self.encoder([block, self.view(block, generator)], rows)
+        ...         return barlow_twins(u, v)
+        >>> graph = imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=1)
+        >>> imgcl.ImGCL(Mine, n_clusters=2, epochs=5).fit_transform(graph).shape
+        (80, 8)
     """
 
-    name: ClassVar[str]
-    Settings: ClassVar[type[MethodSettings]]
+    name: ClassVar[str]  # of ours: what users write
+    Settings: ClassVar[type[MethodSettings]] = MethodSettings
     decoder_layers: ClassVar[int] = 0  # of message passing that the loss adds to the encoder's
 
     def __init__(self, n_features: int, settings: SettingsT) -> None:
@@ -50,10 +78,14 @@ class Method(nn.Module, Generic[SettingsT]):
 
     def embed(self, block: Block) -> Tensor:
         """Embeddings of all rows of a block, without augmentation (call in evaluation mode)."""
-        raise NotImplementedError
+        return self.encoder([block])[0]  # type: ignore[no-any-return, operator]
 
     def branches(self) -> list[tuple[nn.Module, Diffusion | None]]:
         """Encoders whose outputs add up to :meth:`embed`, each with the diffusion it sees instead of the edges."""
+        if not hasattr(self, "encoder"):
+            raise InputError(
+                f"{type(self).__name__} has no attribute encoder, which mini-batches need: use batch_size=0"
+            )
         return [(self.encoder, None)]  # type: ignore[list-item]
 
     def after_step(self, progress: float) -> None:

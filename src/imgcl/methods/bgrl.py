@@ -33,7 +33,7 @@ class BGRL(TwoViews[BGRLSettings]):
         super().__init__(n_features, settings)
         self.encoder = settings.build_encoder(n_features)
         # The target starts from weights of its own, not from a copy.
-        self.target = settings.build_encoder(n_features).requires_grad_(False)
+        self.target = settings.build_encoder(n_features, fresh=True).requires_grad_(False)
         width = self.encoder.out_features
         self.predictor = Predictor(width, settings.predictor)
 

@@ -39,6 +39,3 @@ class DGI(Method[DGISettings]):
         positive, negative = self.encoder([block, self.corruption(block, generator)], rows)
         summary = summarise(positive)
         return bce_discrimination(self.discriminator(positive, summary), self.discriminator(negative, summary))
-
-    def embed(self, block: Block) -> Tensor:
-        return self.encoder([block])[0]  # type: ignore[no-any-return]

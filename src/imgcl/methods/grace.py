@@ -11,6 +11,7 @@ from imgcl.graph.block import Block
 from imgcl.losses import info_nce
 from imgcl.losses.info_nce import SMALLEST_TAU
 from imgcl.methods.two_views import Drop, TwoViews, TwoViewSettings
+from imgcl.views import View
 
 
 class GRACESettings(TwoViewSettings):
@@ -25,6 +26,9 @@ class GRACESettings(TwoViewSettings):
     )
     drop: Drop = Field("uniform", description="how edges and features are dropped; by a centrality as in GCA")
 
+    def own_views(self) -> tuple[View, View]:
+        return self.dropping(self.drop)
+
 
 class GRACE(TwoViews[GRACESettings]):
     """Two views, one encoder, a projector, InfoNCE with all selected rows of both views as negatives."""
@@ -33,7 +37,7 @@ class GRACE(TwoViews[GRACESettings]):
     Settings = GRACESettings
 
     def __init__(self, n_features: int, settings: GRACESettings) -> None:
-        super().__init__(n_features, settings, settings.drop)
+        super().__init__(n_features, settings)
         self.encoder = settings.build_encoder(n_features)
         width = self.encoder.out_features
         self.projector = nn.Sequential(Linear(width, settings.projection), nn.ELU(), Linear(settings.projection, width))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from imgcl._core.sparse.features import row_products
+from imgcl._core.sparse.features import DenseFeatures, row_products
 from imgcl.encoders import Encoder, LayeredEncoder
 from imgcl.encoders.base import glorot
 from imgcl.encoders.layered import select
@@ -18,7 +18,6 @@ from imgcl.losses.scaled_cosine import scaled_cosine_of_linear
 from imgcl.methods.base import Method
 from imgcl.methods.parts import EncoderSettings
 from imgcl.views.base import draw_seed
-from imgcl.views.diffusion import Diffusion
 
 
 class GraphMAESettings(EncoderSettings):
@@ -44,6 +43,16 @@ class NodeMask:
     masked: Tensor
     replaced: Tensor
     other: Block | None
+
+    def blocks(self, block: Block) -> list[Block]:
+        """The block, and the one with other features if there is one."""
+        return [block] if self.other is None else [block, self.other]
+
+    def apply(self, rows: Sequence[Tensor], token: Tensor) -> Tensor:
+        """The rows of the first of :meth:`blocks` with those of masked nodes changed."""
+        own, *others = rows
+        hidden = torch.where(self.masked.unsqueeze(1), token, own)
+        return torch.where(self.replaced.unsqueeze(1), others[0], hidden) if others else hidden
 
 
 class GraphMAE(Method[GraphMAESettings]):
@@ -72,11 +81,10 @@ class GraphMAE(Method[GraphMAESettings]):
         numbers = block.node_uniform(draw_seed(generator))
         return NodeMask(numbers < masked, numbers < replaced, block.shuffled(generator) if replaced else None)
 
-    def embed(self, block: Block) -> Tensor:
-        return self.autoencoder.encoder([block])[0]  # type: ignore[no-any-return]
-
-    def branches(self) -> list[tuple[nn.Module, Diffusion | None]]:
-        return [(self.autoencoder.encoder, None)]
+    @property
+    def encoder(self) -> Encoder:
+        """What embeds nodes, without a mask."""
+        return self.autoencoder.encoder
 
 
 class MaskedAutoencoder(Encoder):
@@ -90,12 +98,10 @@ class MaskedAutoencoder(Encoder):
         settings: of the method.
     """
 
-    encoder: LayeredEncoder
-
     def __init__(self, n_features: int, settings: GraphMAESettings) -> None:
         super().__init__()
         self.gamma, self.out_features = settings.gamma, 2
-        self.encoder = settings.build_encoder(n_features)  # type: ignore[assignment]
+        self.encoder = settings.build_encoder(n_features)
         width = self.encoder.out_features
         self.feature_token = nn.Parameter(torch.zeros(n_features, dtype=torch.float32))  # x_[M]
         self.code_token = nn.Parameter(torch.zeros(width, dtype=torch.float32))  # h_[M], "[DMASK]"
@@ -119,17 +125,22 @@ class MaskedAutoencoder(Encoder):
 
     def _gather(self, block: Block, rows: Tensor | None, wanted: Tensor, mask: NodeMask) -> Tensor:
         """What the decoder's message passing brings to the wanted rows: those of masked nodes bring the token."""
-        *steps, (piece, _) = block.steps(len(self.encoder.layers) + 1, rows)
-        codes = self.encoder.follow(steps, self._first_product(block, mask)) @ self.code_map
+        layers = len(self.encoder.layers) if isinstance(self.encoder, LayeredEncoder) else 0
+        *steps, (piece, _) = block.steps(layers + 1, rows)
+        codes = self._encode(block, steps, mask) @ self.code_map
         codes = torch.where(mask.masked[: len(codes)].unsqueeze(1), self.code_token, codes)
         return select(piece.normalised, wanted) @ codes
 
-    def _first_product(self, block: Block, mask: NodeMask) -> Tensor:
+    def _encode(self, block: Block, steps: Sequence[tuple[Block, Tensor | None]], mask: NodeMask) -> Tensor:
+        """The codes, without a call of the encoder as a module: what several workers exchange are the errors."""
+        if isinstance(self.encoder, LayeredEncoder):
+            return self.encoder.follow(steps, self.first_product(block, mask, self.encoder.input_weight))
+        x = mask.apply([each.dense_features() for each in mask.blocks(block)], self.feature_token)
+        return self.encoder.forward([replace(block, features=DenseFeatures(x))])[0]  # of a user: wants the matrix
+
+    def first_product(self, block: Block, mask: NodeMask, weight: Tensor) -> Tensor:
         """Masked features times the first weight; only rows of the product change, so the features stay as stored."""
-        weight = self.encoder.input_weight
-        product, *others = projection([block] if mask.other is None else [block, mask.other])(weight)
-        product = torch.where(mask.masked.unsqueeze(1), self.feature_token @ weight, product)
-        return torch.where(mask.replaced.unsqueeze(1), others[0], product) if others else product
+        return mask.apply(projection(mask.blocks(block))(weight), self.feature_token @ weight)
 
     def _decode(self, block: Block, wanted: Tensor, gathered: Tensor) -> Tensor:
         """The error of every wanted row; the bias is one more column of the weight."""

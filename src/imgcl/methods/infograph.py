@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from pydantic import Field
 from torch import Tensor, nn
@@ -14,14 +12,14 @@ from imgcl.encoders.base import Activation, Linear
 from imgcl.graph.block import Block
 from imgcl.losses import jsd_discrimination
 from imgcl.methods.base import Method
-from imgcl.methods.parts import EncoderSettings
+from imgcl.methods.parts import EncoderName, EncoderSettings
 from imgcl.views import FeatureShuffling
 
 
 class InfoGraphSettings(EncoderSettings):
     """InfoGraph's settings."""
 
-    encoder: Literal["gcn", "sage", "gin", "gat"] = Field("gin", description="kind of graph neural network")
+    encoder: EncoderName = Field("gin", description="kind of graph neural network, or package.module:factory")
     dim: int = Field(128, ge=1, description="width of every layer; the embedding has layers times this")
     activation: Activation = Field("relu", description="after every layer, followed by the norm")
 
@@ -59,9 +57,6 @@ class InfoGraph(Method[InfoGraphSettings]):
         whole = self.global_net(positive.sum(dim=0) / len(positive))
         local = self.local_net(torch.cat([positive, negative])) @ whole
         return jsd_discrimination(local[: len(positive)], local[len(positive) :])
-
-    def embed(self, block: Block) -> Tensor:
-        return self.encoder([block])[0]  # type: ignore[no-any-return]
 
 
 class FeedForward(nn.Module):

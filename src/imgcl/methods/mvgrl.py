@@ -39,7 +39,7 @@ class MVGRL(Method[MVGRLSettings]):
         self.corruption = FeatureShuffling()
         self.diffusion = PPRDiffusion(settings.alpha, settings.epsilon, settings.top_k)
         self.encoder = settings.build_encoder(n_features)
-        self.diffusion_encoder = settings.build_encoder(n_features)
+        self.diffusion_encoder = settings.build_encoder(n_features, fresh=True)
         self.discriminator = Bilinear(self.encoder.out_features)
 
     def loss(self, block: Block, rows: Tensor | None, generator: torch.Generator) -> Tensor:

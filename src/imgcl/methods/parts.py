@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated
 
 import torch
-from pydantic import Field
+from pydantic import Field, PlainValidator
 from torch import Tensor, nn
 
-from imgcl.encoders import Encoder, make_encoder
+from imgcl.encoders import ENCODERS, Encoder, encoder_name, make_encoder
 from imgcl.encoders.base import Activation, Norm, glorot
 from imgcl.methods.base import MethodSettings
 
+EncoderName = Annotated[str, PlainValidator(encoder_name)]
+OF_OURS = ("layers", "activation", "norm", "dropout", "residual", "momentum")  # settings of our encoders
+
 
 class EncoderSettings(MethodSettings):
-    """The encoder of a method."""
+    """The encoder of a method: ``gcn``, ``sage``, ``gin`` or ``gat``, a module of yours, or a factory of one.
 
-    encoder: Literal["gcn", "sage", "gin", "gat"] = Field("gcn", description="kind of graph neural network")
+    A module or a factory makes all layers itself: of the other settings it reads ``dim``, if it is a factory.
+    """
+
+    encoder: EncoderName = Field("gcn", description="kind of graph neural network, or package.module:factory")
     dim: int = Field(256, ge=1, description="width d of the embedding; hidden layers have 2 d")
     layers: int = Field(2, ge=1, description="number of message-passing layers")
     activation: Activation = Field("prelu", description="after every layer")
@@ -27,8 +34,23 @@ class EncoderSettings(MethodSettings):
         description="add a layer's input to its output, through a learnt matrix where widths differ; needs 2 layers",
     )
 
-    def build_encoder(self, n_features: int, *, finish: bool = True, momentum: float = 0.1) -> Encoder:
-        """The encoder; ``finish``: norm and activation follow the last layer too."""
+    def not_read(self) -> Mapping[str, str]:
+        if self.encoder in ENCODERS:
+            return super().not_read()
+        unread = (*OF_OURS, "dim") if "@" in self.encoder else OF_OURS
+        return {**super().not_read(), **dict.fromkeys(unread, "the encoder is yours, and decides that itself")}
+
+    def build_encoder(
+        self, n_features: int, *, finish: bool = True, momentum: float = 0.1, fresh: bool = False
+    ) -> Encoder:
+        """The encoder.
+
+        Args:
+            n_features: number of features of the graph.
+            finish: norm and activation follow the last layer too.
+            momentum: of the batch norm.
+            fresh: a second encoder, with weights of its own even if ``encoder`` is a module that has some.
+        """
         return make_encoder(
             self.encoder,
             n_features,
@@ -39,6 +61,7 @@ class EncoderSettings(MethodSettings):
             momentum=momentum,
             dropout=self.dropout,
             residual=self.residual,
+            fresh=fresh,
         )
 
 

@@ -1,4 +1,4 @@
-"""What all figures share: size, fonts and colours that people with any colour vision tell apart."""
+"""What all figures share: size, fonts and colours that stay distinct for any colour vision."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
-from imgcl._core.seeding import generator
+from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl.evaluation import Estimate, EvaluationResult, attribution, class_groups, combine, evaluate
 from imgcl.evaluation.labels import Labels, encode_labels
 from imgcl.evaluation.metrics import precision, recall
@@ -85,7 +85,7 @@ def build_content(
     imbalance: Any = "exp:100",
     classifiers: Sequence[str] = ("plain", "pbs"),
     splits: int = 20,
-    seed: int = 0,
+    random_state: RandomState = 0,
     projection: str = "tsne",
     points: int = POINTS,
 ) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def build_content(
         imbalance: law of the training labels, see :func:`imgcl.evaluation.evaluate`.
         classifiers: names of classifiers.
         splits: number of splits.
-        seed: of the splits and of the map.
+        random_state: seed of the splits and of the map, or a numpy generator that gives one.
         projection: a name of ``imgcl.report.PROJECTIONS``.
         points: most nodes on a map; beyond that a random sample is drawn.
     """
@@ -109,7 +109,7 @@ def build_content(
             raise InputError(f"{run.name} has {rows} embeddings but the graph has {nodes.n_nodes} nodes")
         if not _same_split(run.split, runs[0].split):
             raise InputError(f"{run.name} and {runs[0].name} were made for different splits: report them one by one")
-    shown = np.arange(nodes.n_nodes)
+    shown, seed = np.arange(nodes.n_nodes), as_seed(random_state)
     if nodes.n_nodes > points:
         shown = np.sort(generator(seed, "report").choice(nodes.n_nodes, points, replace=False))
     content: dict[str, Any] = {

@@ -149,10 +149,10 @@ def _graph(run: Run, given: str | None, data_dir: str | Path | None) -> tuple[Gr
     except ImgclError as error:
         if given is not None:
             raise
-        return None, f"the graph {source!r} cannot be read ({error}): no degree and centrality; say --graph where it is"
+        return None, f"the graph {source!r} cannot be read ({error}): no degree, no centrality; pass its path (`graph`)"
     if graph.fingerprint != run.facts["graph"]["fingerprint"]:
         if given is not None:
-            raise InputError(f"--graph {given} is not the graph of {run.path}: their fingerprints differ")
+            raise InputError(f"`graph` {given} is not the graph of {run.path}: their fingerprints differ")
         return None, f"{source!r} is another graph now than at pre-training: no degree and centrality"
     scoped = scoped_graph(graph, run.config)
     return graph if scoped is None else scoped.embed, None

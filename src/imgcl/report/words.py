@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences that follow them."""
+"""Sentences that follow from the numbers."""
 
 from __future__ import annotations
 

@@ -116,6 +116,8 @@ class PretrainCell(Cell):
         config = self.config
         facts = config.model_dump(mode="json", exclude={"preset": True, "training": {"checkpoint_every"}})
         facts["method_settings"] = config.build_settings().model_dump(mode="json")  # defaults written out
+        if facts["method_settings"].get("views") is None:
+            facts["method_settings"].pop("views", None)  # the method's own, as before there was a choice
         if config.balance is not None and config.balance.n_clusters is None:
             facts["balance"]["n_clusters"] = self.graph.n_classes or "auto"  # as the trainer reads it
         if config.scope.scope == "train":

@@ -65,7 +65,7 @@ class StudySpec(BaseModel):
     probe: str = "batched"
 
     def checked(self) -> StudySpec:
-        """The same, or an error that names what is not known, repeated, or too much."""
+        """The same, or an error that names what is unknown, repeated, or too much."""
         self._check_grid()
         for method in self.methods:
             resolve_method(method)
@@ -88,7 +88,7 @@ class StudySpec(BaseModel):
             raise InputError(f"balance {NONE!r} is the plain method: give {self.balances[NONE]!r} another name")
         pretrained = len(self.methods) * len(self.balances) * self.seeds * (1 if self.scope == "train" else self.splits)
         points = len(self.datasets) * len(self.imbalances) * (pretrained + len(self.baselines))
-        if not 1 <= points <= MOST_POINTS:
+        if self.datasets and not 1 <= points <= MOST_POINTS:  # a study without graphs brings points of its own
             raise InputError(f"the study has {points:,} points, it must have 1 to {MOST_POINTS:,}")
 
 
@@ -237,7 +237,7 @@ def read_conditions(conditions: Sequence[str]) -> dict[str, set[str]]:
     for pair in (part.strip() for text in conditions for part in text.split(",") if part.strip()):
         key, equals, value = (piece.strip() for piece in pair.partition("="))
         if not equals or key not in GROUP_LABELS:
-            raise InputError(f"--only {pair}: write key=value with a key of {', '.join(GROUP_LABELS)}")
+            raise InputError(f"condition {pair!r}: write key=value with a key of {', '.join(GROUP_LABELS)}")
         wanted.setdefault(key, set()).add(value)
     return wanted
 
@@ -247,7 +247,7 @@ def only_datasets(spec: StudySpec, conditions: Sequence[str]) -> StudySpec:
     names = {source: Path(source).stem if Path(source).suffix else source for source in spec.datasets}
     wanted = read_conditions(conditions).get("dataset", set(names.values()))
     for value in sorted(wanted - set(names.values())):
-        raise InputError(f"--only dataset={value}: this study has {', '.join(names.values())}")
+        raise InputError(f"condition 'dataset={value}': this study has {', '.join(names.values())}")
     return spec.model_copy(update={"datasets": tuple(source for source, name in names.items() if name in wanted)})
 
 
@@ -261,5 +261,5 @@ def only(points: Sequence[Point], conditions: Sequence[str]) -> list[Point]:
     for key, values in wanted.items():
         known = dict.fromkeys(str(point.labels[key]) for point in points if key in point.labels)
         for value in sorted(values - set(known)):
-            raise InputError(f"--only {key}={value}: this study has {', '.join(known) or 'no ' + key}")
+            raise InputError(f"condition '{key}={value}': this study has {', '.join(known) or 'no ' + key}")
     return [point for point in points if all(str(point.labels.get(key)) in values for key, values in wanted.items())]

@@ -1,4 +1,4 @@
-"""The journal of a study: one JSON line per cell, appended and synced; a torn last line costs that line only.
+"""The journal of a study: one JSON line per cell, appended and synced; an incomplete last line loses that line only.
 
 Every line carries its own checksum, so that a changed digit is not taken for a result (in older journals it does not).
 Lines are of two types. ``plan`` says which points of the grid were asked for, which cells they are, and with what

@@ -1,4 +1,4 @@
-"""What the lines of a journal must have: whoever reads results or plans reads them through here."""
+"""What the lines of a journal must have: every reader of results or plans uses these checks."""
 
 from __future__ import annotations
 

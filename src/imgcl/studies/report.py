@@ -1,4 +1,4 @@
-"""What a study has to say: tables, figures and the numbers behind them."""
+"""The report of a study: tables, figures and the numbers behind them."""
 
 from __future__ import annotations
 

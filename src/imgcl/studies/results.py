@@ -1,4 +1,4 @@
-"""A study's results as its journal tells them: nothing else is needed to draw its tables and figures."""
+"""A study's results read from its journal: nothing else is needed to draw its tables and figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a study: what is asked for, what is there already, what is left, and the journal of it all."""
+"""Running a study: its cells, those that are computed already, the rest, and the journal."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Store:
         return Run(self.directory(cell))
 
     def lock(self, cell: Cell) -> Path:
-        """The file that whoever computes the cell holds a lock on."""
+        """The lock file of the process that computes the cell."""
         return self.directory(cell) / ".lock"
 
     def record(self, cell: Cell) -> Record | None:

@@ -1,4 +1,4 @@
-"""A study: what it asks for and how its results are told; studies are found by name in the packages that offer them."""
+"""A study: its grid and its report; studies are found by name in the packages that offer them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from imgcl.encoders import LayeredEncoder
 from imgcl.graph import Graph
 from imgcl.graph.block import Block
 from imgcl.methods import Method
-from imgcl.training.distributed.workers import ALONE, Workers
+from imgcl.training.distributed.group import ALONE, ProcessGroup
 from imgcl.training.sampling import FeatureSource, NeighbourSampler, encode_by_rows, sampled_block
 from imgcl.training.sampling.features import with_columns
 from imgcl.training.settings import TrainingSettings
@@ -30,7 +30,7 @@ ROWS_AT_ONCE = 1 << 16
 
 
 class WholeGraph:
-    """Every step passes messages over the whole graph; several workers share the rows of the loss.
+    """Every step passes messages over the whole graph; several ranks share the rows of the loss.
 
     Inside, the nodes stand in an order in which neighbours are near each other; rows and embeddings are in the graph's.
 
@@ -38,7 +38,7 @@ class WholeGraph:
         graph: the graph.
         training: says how features are normalised.
         device: where to compute.
-        workers: who shares the work.
+        group: the process group that shares the work.
         statistics: what columns are standardised by; by default those of the graph.
         columns: which features to read, in this order; by default all.
     """
@@ -48,7 +48,7 @@ class WholeGraph:
         graph: Graph,
         training: TrainingSettings,
         device: torch.device,
-        workers: Workers,
+        group: ProcessGroup,
         *,
         statistics: ColumnStatistics | None = None,
         columns: NDArray[np.int64] | None = None,
@@ -63,16 +63,16 @@ class WholeGraph:
         self.statistics = statistics
         self.block = Block.from_graph(graph, normalise=training.normalise, device=device, statistics=statistics)
         self.place = None if order is None else torch.from_numpy(np.argsort(order))
-        self.workers = workers
+        self.group = group
         self._selected: tuple[Tensor, Tensor] | None = None
 
     def step(self, epoch: int, rows: Tensor | None) -> tuple[Block, Tensor | None]:
         """The block and its rows to contrast."""
         if rows is not None and self.place is not None:
             rows = self._placed(rows, self.place)
-        if self.workers.size > 1:
+        if self.group.world_size > 1:
             everything = torch.arange(self.block.n_nodes, device=self.block.device) if rows is None else rows
-            rows = everything[self.workers.shard(len(everything))]
+            rows = everything[self.group.shard(len(everything))]
         return self.block, rows
 
     def embed(self, method: Method[Any]) -> Tensor:
@@ -97,11 +97,11 @@ class MiniBatches:
         graph: the graph; its arrays may be memory-mapped.
         method: whose encoders will read the batches.
         training: batch size, fan-out and normalisation.
-        batch_size: anchors of a step, of all workers together.
+        batch_size: anchors of a step, of all ranks together.
         seed: of the run.
         device: where to compute.
         scratch: directory for hidden layers while embedding.
-        workers: who shares the work.
+        group: the process group that shares the work.
         statistics: what columns are standardised by; by default those of the graph.
         columns: which features to read, in this order; by default all.
     """
@@ -116,12 +116,12 @@ class MiniBatches:
         seed: int,
         device: torch.device,
         scratch: Path | None = None,
-        workers: Workers = ALONE,
+        group: ProcessGroup = ALONE,
         statistics: ColumnStatistics | None = None,
         columns: NDArray[np.int64] | None = None,
     ) -> None:
         self.graph, self.batch_size, self.seed, self.device = graph, batch_size, seed, device
-        self.scratch, self.workers = scratch, workers
+        self.scratch, self.group = scratch, group
         self.layers = _layers(method)
         fanout = training.fanout
         self.fanout = [fanout[min(hop, len(fanout) - 1)] for hop in range(self.layers)]
@@ -145,9 +145,9 @@ class MiniBatches:
         return block, torch.arange(block.reach[0], device=self.device)  # type: ignore[attr-defined]
 
     def batch(self, epoch: int, rows: Tensor | None) -> Block:
-        """This worker's part of the batch of an epoch."""
+        """This rank's part of the batch of an epoch."""
         anchors = self.anchors(epoch, rows)
-        anchors = anchors[self.workers.shard(len(anchors))]
+        anchors = anchors[self.group.shard(len(anchors))]
         found = self.sampler.sample(anchors, self.fanout, seeding.derive(self.seed, "neighbours", epoch))
         return sampled_block(self.graph, found, self.source, self.layers, self.device, self.diffusion)
 
@@ -193,16 +193,16 @@ def make_batches(
     seed: int,
     device: torch.device,
     scratch: Path | None = None,
-    workers: Workers = ALONE,
+    group: ProcessGroup = ALONE,
     statistics: ColumnStatistics | None = None,
     columns: NDArray[np.int64] | None = None,
 ) -> WholeGraph | MiniBatches:
     """The whole graph or mini-batches, as the settings say; see there for the arguments."""
     size = anchors_of_a_step(graph, training)
     if size == 0:
-        return WholeGraph(graph, training, device, workers, statistics=statistics, columns=columns)
-    if size < 2 * workers.size:
-        raise InputError(f"batch_size = {size}: every worker needs at least 2 anchors")
+        return WholeGraph(graph, training, device, group, statistics=statistics, columns=columns)
+    if size < 2 * group.world_size:
+        raise InputError(f"batch_size = {size}: every rank needs at least 2 anchors")
     return MiniBatches(
         graph,
         method,
@@ -211,7 +211,7 @@ def make_batches(
         seed=seed,
         device=device,
         scratch=scratch,
-        workers=workers,
+        group=group,
         statistics=statistics,
         columns=columns,
     )
@@ -220,5 +220,5 @@ def make_batches(
 def _layers(method: Method[Any]) -> int:
     encoders = [encoder for encoder, _ in method.branches()]
     if not all(isinstance(encoder, LayeredEncoder) for encoder in encoders):
-        raise InputError("mini-batches need an encoder of imgcl (gcn, sage, gin or gat): use batch_size=0")
+        raise InputError("mini-batches need an encoder of imgcl (gcn, sage, gin or gat): use `batch_size=0`")
     return method.decoder_layers + max(len(encoder.layers) for encoder in encoders)  # type: ignore[arg-type]

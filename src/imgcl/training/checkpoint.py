@@ -24,7 +24,7 @@ from imgcl._core.files import atomic_path
 
 FORMAT = "imgcl-checkpoint-2"
 UNCHECKED = "imgcl-checkpoint-1"  # the same without a checksum
-REMEDY = "delete it; --resume then trains again from the start"
+REMEDY = "delete it; `resume=True` then trains again from the start"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Checkpoint:
         except ValueError as error:
             raise RunError(f"{path} is damaged ({error}): {REMEDY}") from None
         if not isinstance(plain, dict):
-            raise RunError(f"{path} is damaged (its values are no object): {REMEDY}")
+            raise RunError(f"{path} is damaged (its values are not an object): {REMEDY}")
         return cls(tensors, plain)
 
 

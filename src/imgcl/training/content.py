@@ -1,4 +1,4 @@
-"""What the files of a run directory must hold: whoever reads them reads them through here."""
+"""What the files of a run directory must hold: every reader of them uses these checks."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class GraphFacts(_File):
     name: str
     source: str
     fingerprint: str
+    n_features: Count | None = None
 
 
 class ConfigFile(_File):

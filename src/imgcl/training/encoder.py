@@ -114,7 +114,7 @@ def _check_same_names(trained: list[str], given: list[str]) -> None:
     twice = [name for name, count in Counter(given).items() if count > 1]
     if twice:
         raise InputError(
-            f"the features stand in another order than the encoder was trained on, and {_some(twice)} used more than "
+            f"the features have another order than the encoder was trained on, and {_some(twice)} used more than "
             "once: give every feature a name of its own"
         )
 

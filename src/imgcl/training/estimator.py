@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from imgcl._core.unlabelled import check_all_labelled
 from imgcl.balance import BalanceSettings
 from imgcl.data import load_graph
 from imgcl.training.hardware import device_name
+from imgcl.training.loading import encoder_checkpoint, load_encoder
 from imgcl.training.presets import find_preset
+from imgcl.training.record import GraphRecord
+from imgcl.training.run import Run
 from imgcl.training.settings import RunConfig, ScopeSettings, apply_overrides
 from imgcl.training.trainer import Trainer
 
@@ -98,10 +102,11 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         )
         trainer = Trainer(config, graph)
         trainer.train()
-        embedding = trainer.embed()
+        embedding, record = trainer.embed(), GraphRecord.of(graph, X if isinstance(X, str) else None)
         trainer.method.eval()  # for good: transform may be called by several threads
         # An earlier fit stays as it is until nothing of this one can fail any more.
         self.config_, self.history_, self._encoder = config, trainer.history(), trainer.encoder
+        self._record = record
         self.embedding_: NDArray[np.float32] = embedding
         self.n_features_in_ = graph.n_features
         return self
@@ -119,6 +124,55 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             raise NotFittedError("this ImGCL is not fitted yet: call fit(graph) first")
         return self._encoder.embed(load_graph(X))
 
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model as a run directory, as ``imgcl pretrain`` writes them; :meth:`load` reads it.
+
+        It has the settings, the trained encoder, the history, the embedding, and labels and names of the fitted graph,
+        so every command that takes a run takes it. The graph itself is not in it.
+
+        Args:
+            path: of the directory to create; an existing one must be empty.
+
+        Raises:
+            RunError: when it holds a run already.
+
+        Example:
+            >>> import tempfile
+            >>> import imgcl
+            >>> graph = imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=1)
+            >>> model = imgcl.ImGCL(n_clusters=2, epochs=5, settings={"dim": 8}).fit(graph)
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     model.save(f"{folder}/mine")
+            ...     imgcl.ImGCL.load(f"{folder}/mine").transform(graph).shape
+            (80, 8)
+        """
+        if not hasattr(self, "_encoder"):
+            raise NotFittedError("this ImGCL is not fitted yet: call fit(graph) first")
+        state = encoder_checkpoint(self._encoder, self.history_["loss"])
+        config, embedding = self.config_, self.embedding_
+        Run.write(path, config, self._record, checkpoint=state, history=self.history_, embedding=embedding)
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str | None = "auto") -> ImGCL:
+        """The fitted model of a finished run directory, of :meth:`save` or of ``imgcl pretrain``.
+
+        Its parameters are those of the run, so that fitting it again repeats the run. Nothing is unpickled.
+
+        Args:
+            path: of the run directory.
+            device: as in the constructor.
+
+        Raises:
+            RunError: when it is not a finished run, or damaged.
+        """
+        run = Run(path)
+        encoder = load_encoder(run, device=device)
+        model = cls(**_parameters(run.config), device=device)
+        model.config_, model.history_, model._encoder = run.config, run.history, encoder
+        model.embedding_, model._record = run.embedding, run.record
+        model.n_features_in_ = encoder.method.n_features
+        return model
+
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> NDArray[np.float32]:
         """Pre-train on a graph and return its embedding."""
         return self.fit(X, y).embedding_
@@ -135,6 +189,17 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     def _n_features_out(self) -> int:
         """Width of the embedding, for scikit-learn's ``get_feature_names_out``."""
         return int(self.embedding_.shape[1])
+
+
+def _parameters(config: RunConfig) -> dict[str, Any]:
+    """The parameters of an estimator whose fit has this config."""
+    return {
+        "method": config.method,
+        "balance": config.balance,
+        "preset": "fast" if config.preset is None else config.preset.rsplit("/", 1)[-1],
+        "settings": {**config.training.model_dump(), **config.method_settings},
+        "random_state": config.seed,
+    }
 
 
 def _overrides(settings: Mapping[str, Any] | None, epochs: int | None) -> dict[str, Any]:

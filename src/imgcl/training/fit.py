@@ -38,17 +38,23 @@ def check_fit(
             torch.Generator().set_state(checkpoint.tensors[name])
         except RuntimeError:
             raise ValueError(f"{name} is no state of a generator") from None
-    weights = method.state_dict()
-    _check_same("method", unpack("method", checkpoint), weights)
+    check_weights(checkpoint, method)
     if "best" in values:
         best = values["best"]
         _check("best", isinstance(best["epoch"], int) and 0 <= best["epoch"] <= epoch and _is_number(best["loss"]))
-        _check_same("best_method", unpack("best_method", checkpoint), weights)
+        _check_same("best_method", unpack("best_method", checkpoint), method.state_dict())
     _check_optimiser(checkpoint, optimiser)
-    _check_statistics(unpack("features", checkpoint), statistics)
+    check_statistics(checkpoint, statistics)
 
 
-def _check_statistics(stored: dict[str, Any], mine: ColumnStatistics | None) -> None:
+def check_weights(checkpoint: Checkpoint, method: torch.nn.Module) -> None:
+    """Refuse weights of another method, as :func:`check_fit` does."""
+    _check_same("method", unpack("method", checkpoint), method.state_dict())
+
+
+def check_statistics(checkpoint: Checkpoint, mine: ColumnStatistics | None) -> None:
+    """Refuse statistics of other features than these, or that nothing can be divided by."""
+    stored = unpack("features", checkpoint)
     if not stored:  # not asked for, or from before they were kept
         return
     _check_same("features", stored, {} if mine is None else vars(mine))

@@ -46,7 +46,7 @@ def resolve_device(device: str | torch.device | None) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     chosen, gpus = torch.device(name), torch.cuda.device_count()
     if chosen.type == "cuda" and (chosen.index or 0) >= gpus:
-        raise InputError(f"device {name!r} was asked for, but torch sees {gpus or 'no'} GPU: use --device auto")
+        raise InputError(f"device {name!r} is not available: torch sees {gpus or 'no'} GPU: use `device='auto'`")
     return torch.device("cpu") if chosen.type == "cpu" else chosen
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from imgcl._core.capacity import check_memory
 from imgcl._core.errors import InputError, TrainingError
 from imgcl.balance import BalanceSettings
+from imgcl.encoders import ENCODERS
 from imgcl.graph import Graph
 from imgcl.methods import MethodSettings
 from imgcl.methods.parts import EncoderSettings
@@ -41,7 +42,8 @@ def check_enough_nodes(graph: Graph, balance: BalanceSettings | None) -> None:
     if balance is not None and selected < LEAST:
         raise InputError(
             f"fraction {balance.fraction} of {n} nodes selects {selected or 'none'}: contrastive learning compares at "
-            f"least {LEAST} nodes, so use a fraction of at least {LEAST / n:.3g} (--balance fraction=…) or --no-balance"
+            f"least {LEAST} nodes, so use a fraction of at least {LEAST / n:.3g} (`balance='fraction=…'`) or "
+            "`balance=None`"
         )
 
 
@@ -49,8 +51,8 @@ def check_memory_of_training(
     settings: MethodSettings, graph: Graph, training: TrainingSettings, device: torch.device
 ) -> None:
     """Refuse widths and layers whose weights and hidden rows are larger than the memory, before they are allocated."""
-    if not isinstance(settings, EncoderSettings):  # somebody else's method: its settings may mean anything
-        return
+    if not isinstance(settings, EncoderSettings) or settings.encoder not in ENCODERS:
+        return  # somebody else's method or encoder: its settings may mean anything
     rows = min(anchors_of_a_step(graph, training) or graph.n_nodes, graph.n_nodes)
     available = torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else None
     sizes = ", ".join(f"{name}={value}" for name, value in _sizes(settings).items())
@@ -77,11 +79,11 @@ def _sizes(settings: EncoderSettings) -> dict[str, int]:
 
 
 def check_enough_rows(n: int) -> None:
-    """Refuse a step whose draw, or whose worker's share of it, has fewer than two rows."""
+    """Refuse a step whose draw, or whose rank's share of it, has fewer than two rows."""
     if n < LEAST:
         raise TrainingError(
             f"a step has {n or 'no'} row{'' if n == 1 else 's'} to contrast, at least {LEAST} are needed: "
-            "select a larger fraction (--balance fraction=…), or use fewer workers"
+            "select a larger fraction (`balance='fraction=…'`), or use fewer processes"
         )
 
 

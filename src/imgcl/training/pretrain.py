@@ -14,7 +14,8 @@ from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
 from imgcl.training import EpochReport, Run, RunConfig, Trainer
 from imgcl.training.checkpoint import REMEDY
-from imgcl.training.distributed.workers import ALONE, Workers
+from imgcl.training.distributed.group import ALONE, ProcessGroup
+from imgcl.training.record import GraphRecord
 
 
 def pretrain(
@@ -27,7 +28,7 @@ def pretrain(
     diagnose: bool = False,
     on_epoch: Callable[[EpochReport], None] | None = None,
     on_interrupt: Callable[[], None] | None = None,
-    workers: Workers = ALONE,
+    group: ProcessGroup = ALONE,
 ) -> Run:
     """Pre-train on a graph into a run directory.
 
@@ -45,7 +46,7 @@ def pretrain(
         on_epoch: called after every epoch.
         on_interrupt: called when Ctrl-C or SIGTERM comes; the epoch is finished and a checkpoint written then.
             ``None``: an interruption is an exception at once, as usual.
-        workers: who trains together; all of them call this function, the first one writes the run directory.
+        group: the process group; every rank calls this function, rank 0 writes the run directory.
 
     Raises:
         RunError: when another process trains into ``out``, or what lies there is another run or damaged.
@@ -53,35 +54,35 @@ def pretrain(
         TrainingError: when loss or weights are no longer finite.
     """
     run = Run(out)
-    continued = bool(workers.from_first(torch.tensor(resume and run.exists, device="cpu")))
+    continued = bool(group.broadcast(torch.tensor(resume and run.exists, device="cpu")))
     if continued:
         check_same(run, graph, config)
-        if bool(workers.from_first(torch.tensor(workers.first and run.finished and run.whole, device="cpu"))):
+        if bool(group.broadcast(torch.tensor(group.is_rank_zero and run.finished and run.whole, device="cpu"))):
             return run
-    with run.in_use() if workers.first else nullcontext():
-        if workers.first and not continued:
+    with run.in_use() if group.is_rank_zero else nullcontext():
+        if group.is_rank_zero and not continued:
             run.check_free()
         scoped = scoped_graph(graph, config)
         trainer = Trainer(
-            config, graph if scoped is None else scoped.pretrain, diagnose=diagnose, scratch=run.path, workers=workers
+            config, graph if scoped is None else scoped.pretrain, diagnose=diagnose, scratch=run.path, group=group
         )
-        # From here on, before anything is written, an interruption waits for the end of an epoch. The first worker
-        # decides when to stop: another one that ended by itself would leave it waiting.
+        # From here on, before anything is written, an interruption waits for the end of an epoch. Rank 0
+        # decides when to stop: another rank that ended by itself would leave it waiting.
         with nullcontext() if on_interrupt is None else deferred_interrupts(on_interrupt) as interrupts:
             if continued:
                 if run.has_checkpoint:
                     restore(trainer, run)
-                if workers.first:
-                    run.write_inputs(graph, scoped)
-            elif workers.first:
+                if group.is_rank_zero:
+                    run.write_inputs(GraphRecord.of(graph, embedded=scoped))
+            elif group.is_rank_zero:
                 Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
-            if workers.first:
+            if group.is_rank_zero:
                 run.train(trainer, on_epoch, interrupts)
             else:
                 trainer.train()
-        if workers.first:
+        if group.is_rank_zero:
             run.finish(trainer.embed(None if scoped is None else scoped.embed))
-        workers.wait()
+        group.wait()
     return run
 
 
@@ -114,12 +115,12 @@ def check_same(run: Run, graph: Graph, config: RunConfig) -> None:
     if fingerprint != graph.fingerprint:
         raise RunError(
             f"{run.path} was trained on another graph (fingerprint {fingerprint}, now {graph.fingerprint}): "
-            "use another --out"
+            "use another directory (`out`)"
         )
     stored, given = run.config.model_dump(), config.model_dump()
     changed = [key for key in stored if stored[key] != given[key]]
     if changed:
         raise RunError(
             f"{run.path} was started with other settings ({', '.join(changed)}): "
-            "resume with the same ones, or use another --out"
+            "resume with the same ones, or use another directory (`out`)"
         )

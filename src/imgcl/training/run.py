@@ -8,10 +8,10 @@
 ``labels.npy``         the graph's labels, for evaluation without the graph
 ``names.json``         names of nodes, classes and features, where the graph has them
 ``split-*.npy``        rows of train, val and test, when the scope ties the run to one split
-``.training.lock``     who is training, while somebody is
+``.training.lock``     the process that is training into it
 =====================  ==========================================================================
 
-A file is absent, old or new, and always whole. ``--resume`` goes on from the checkpoint and writes whatever else is
+A file is absent, old or new, and always whole. ``resume`` goes on from the checkpoint and writes whatever else is
 missing or damaged again.
 """
 
@@ -31,6 +31,7 @@ from pydantic import ValidationError
 
 from imgcl._core.checksums import read_checked_array, read_checked_json, write_checked_array, write_checked_json
 from imgcl._core.errors import RunError, StoppedError, TrainingError
+from imgcl._core.files import new_directory
 from imgcl._core.interrupts import Interrupts
 from imgcl._core.locks import owned
 from imgcl._core.version import __version__
@@ -39,6 +40,7 @@ from imgcl.imbalance import ScopedGraph, Split
 from imgcl.training.checkpoint import Checkpoint
 from imgcl.training.content import array_problem, json_problem
 from imgcl.training.limits import IF_NOT_FINITE
+from imgcl.training.record import GraphRecord
 from imgcl.training.settings import RunConfig
 from imgcl.training.trainer import EpochReport, Trainer
 
@@ -51,8 +53,8 @@ FILES = (
 RECORDED_PACKAGES = ("torch", "numpy", "scipy", "numba", "scikit-learn", "torch_geometric")
 LOCK = ".training.lock"
 CONFIG_BYTES = 1 << 26
-WRITTEN_AGAIN = "the command that made the run writes it again when you add --resume"
-NOT_WRITTEN_AGAIN = "train again into another --out"
+WRITTEN_AGAIN = "pre-train into the same directory with `resume=True`, which writes it again"
+NOT_WRITTEN_AGAIN = "train again into another directory (`out`)"
 
 
 class Run:
@@ -82,37 +84,75 @@ class Run:
         """
         run = cls(path)
         run.check_free()
-        # The config comes first: a directory that has one can be resumed, and files without one are somebody else's.
+        # The config comes first: a directory that has one can be resumed, and files without one are not ours.
         run.path.mkdir(parents=True, exist_ok=True)
+        run._write_start(config, GraphRecord.of(graph, source, embedded))
+        return run
+
+    @classmethod
+    def write(
+        cls,
+        path: str | Path,
+        config: RunConfig,
+        record: GraphRecord,
+        *,
+        checkpoint: Checkpoint,
+        history: dict[str, Any],
+        embedding: NDArray[np.float32],
+    ) -> Run:
+        """Write a finished run at once: the directory is there with all its files, or it is not there.
+
+        Args:
+            path: of the directory; it must not exist, or be empty.
+            config: of the run.
+            record: of the graph.
+            checkpoint: with the weights.
+            history: losses and labellings.
+            embedding: of the nodes.
+
+        Raises:
+            RunError: when ``path`` holds a run.
+            InputError: when there is something else.
+        """
+        if cls(path).exists:
+            raise RunError(f"{path} already holds a run: choose another directory, or remove it first")
+        with new_directory(Path(path)) as folder:
+            run = cls(folder)
+            run._write_start(config, record)
+            run._write_state(checkpoint, history)
+            run.finish(embedding)
+        return cls(path)
+
+    def _write_start(self, config: RunConfig, record: GraphRecord) -> None:
         facts = {
             "config": config.model_dump(mode="json"),
-            "graph": {"name": graph.name, "source": source, "fingerprint": graph.fingerprint},
+            "graph": record.facts(),
             "versions": versions(),
             "threads": torch.get_num_threads(),
         }
-        write_checked_json(run.path / "config.json", facts, FORMAT)
-        run.write_inputs(graph, embedded)
-        return run
+        write_checked_json(self.path / "config.json", facts, FORMAT)
+        self.write_inputs(record)
 
     def check_free(self) -> None:
         """Refuse a directory that holds a run, or files that a run would write over."""
         if self.exists:
-            raise RunError(f"{self.path} already holds a run: use --resume to continue it, or another --out")
+            raise RunError(
+                f"{self.path} already holds a run: continue it with `resume=True`, or use another directory (`out`)"
+            )
         foreign = [name for name in FILES if (self.path / name).exists()]
         if foreign:
-            raise RunError(f"{self.path} is not a run directory but has a file {foreign[0]}: use another --out")
+            raise RunError(
+                f"{self.path} is not a run directory but has a file {foreign[0]}: use another directory (`out`)"
+            )
 
-    def write_inputs(self, graph: Graph, embedded: ScopedGraph | None = None) -> None:
-        """Write what evaluation needs of the graph; see :meth:`start` for the arguments."""
-        if embedded is not None:
-            graph, split = embedded.embed, embedded.embed_split
+    def write_inputs(self, record: GraphRecord) -> None:
+        """Write what evaluation needs of the graph."""
+        if record.split is not None:
             for part in SPLIT_PARTS:
-                write_checked_array(self.path / f"split-{part}.npy", getattr(split, part))
-        if graph.y is not None:
-            write_checked_array(self.path / "labels.npy", graph.y)
-        names = {"nodes": graph.node_names, "classes": graph.class_names, "features": graph.feature_names}
-        names = {key: None if v is None else list(v) for key, v in names.items()}
-        write_checked_json(self.path / "names.json", names, FORMAT)
+                write_checked_array(self.path / f"split-{part}.npy", getattr(record.split, part))
+        if record.labels is not None:
+            write_checked_array(self.path / "labels.npy", record.labels)
+        write_checked_json(self.path / "names.json", record.names(), FORMAT)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -171,8 +211,11 @@ class Run:
         bad = state.not_finite()
         if bad is not None:
             raise TrainingError(f"{bad} is no longer finite: {IF_NOT_FINITE}")
-        state.save(self.path / "checkpoint.safetensors")
-        write_checked_json(self.path / "history.json", trainer.history(), FORMAT)
+        self._write_state(state, trainer.history())
+
+    def _write_state(self, checkpoint: Checkpoint, history: dict[str, Any]) -> None:
+        checkpoint.save(self.path / "checkpoint.safetensors")
+        write_checked_json(self.path / "history.json", history, FORMAT)
 
     def _last_good(self) -> str:
         if not self.has_checkpoint:
@@ -223,9 +266,7 @@ class Run:
     @property
     def embedding(self) -> NDArray[np.float32]:
         if not self.finished and self.exists:
-            raise RunError(
-                f"{self.path} is not finished: continue it with `imgcl pretrain … --out {self.path} --resume`"
-            )
+            raise RunError(f"{self.path} is not finished: pre-train into it with `resume=True` to continue it")
         return self._read_array("embedding.npy")
 
     @property
@@ -259,6 +300,22 @@ class Run:
         """Names of the features; ``None``: the graph has none, or the run is from before they were kept."""
         return self._read_json("names.json").get("features")
 
+    @property
+    def record(self) -> GraphRecord:
+        """What is known of the graph."""
+        graph = self.facts["graph"]
+        return GraphRecord(
+            graph["name"],
+            graph["source"],
+            graph["fingerprint"],
+            graph.get("n_features"),
+            self.labels if (self.path / "labels.npy").exists() else None,
+            self.node_names,
+            self.class_names,
+            self.feature_names,
+            self.split,
+        )
+
     def checkpoint(self) -> Checkpoint:
         """The last checkpoint."""
         return Checkpoint.load(self.path / "checkpoint.safetensors")
@@ -290,6 +347,9 @@ class Run:
 
 
 def versions() -> dict[str, str]:
-    """Versions of everything that decides a result."""
+    """Versions of everything that decides a result; optional packages where they are installed."""
     found = {"imgcl": __version__, "python": platform.python_version(), "machine": platform.machine()}
-    return found | {name: metadata.version(name) for name in RECORDED_PACKAGES}
+    for name in RECORDED_PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found

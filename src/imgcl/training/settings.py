@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
 
 from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
 from imgcl.balance import BalanceSettings
-from imgcl.methods import resolve_method
+from imgcl.methods import METHODS, Method, method_name, resolve_method
 from imgcl.methods.base import MethodSettings
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -21,7 +21,7 @@ class TrainingSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    epochs: int = Field(500, ge=1, description="T, the number of optimiser steps: on the whole graph, or on a batch")
+    epochs: int = Field(500, ge=1, description="T; an epoch is one optimiser step, on the whole graph or on one batch")
     lr: float = Field(1e-3, gt=0, description="peak learning rate")
     weight_decay: float = Field(1e-5, ge=0)
     optimiser: Literal["adamw", "adam"] = "adamw"
@@ -54,15 +54,20 @@ class ScopeSettings(BaseModel):
 
     scope: Literal["train", "graph", "inductive"] = Field("train", description="see imgcl.imbalance.scopes")
     imbalance: str = Field("natural", description="law of the classes; read when the scope is not train")
-    split: int = Field(0, ge=0, description="number of the split that says who is validation and test")
+    split: int = Field(0, ge=0, description="number of the split that decides which nodes are validation and test")
 
 
 class RunConfig(BaseModel):
-    """A pre-training run: method, training, balance and seed."""
+    """A pre-training run: method, training, balance and seed.
+
+    Attributes:
+        method: a name, ``package.module:Class``, or the class; it is kept as text. A class that cannot be imported (one
+            of a function, or of the program that runs) is found within this process only.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "gbt"
+    method: Annotated[str, PlainValidator(method_name)] = "gbt"
     method_settings: dict[str, Any] = Field(default_factory=dict)
     training: TrainingSettings = TrainingSettings()
     balance: BalanceSettings | None = None
@@ -73,7 +78,12 @@ class RunConfig(BaseModel):
 
     def build_settings(self) -> MethodSettings:
         """The method's own settings, checked by the method."""
-        return validated(resolve_method(self.method).Settings, self.method_settings)
+        return validated(self.method_class.Settings, self.method_settings)
+
+    @property
+    def method_class(self) -> type[Method[Any]]:
+        """The class of the method; reading it imports the module that ``method`` names."""
+        return resolve_method(self.method)
 
 
 def validated(model: type[ModelT], values: Mapping[str, Any]) -> ModelT:
@@ -88,6 +98,9 @@ def validated(model: type[ModelT], values: Mapping[str, Any]) -> ModelT:
         key = ".".join(str(part) for part in first["loc"]) or "settings"
         if first["type"] == "extra_forbidden":
             raise InputError(f"unknown setting {key!r}{did_you_mean(key, model.model_fields)}") from None
+        reason = first.get("ctx", {}).get("error")
+        if isinstance(reason, InputError):
+            raise reason from None
         raise InputError(f"setting {key} = {first['input']!r}: {first['msg']}") from None
 
 
@@ -107,7 +120,7 @@ def _parts(annotation: Any) -> set[Any]:
 
 def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfig:
     """The config with some settings replaced; a key belongs to the training or to the method, wherever it is known."""
-    method_model = resolve_method(config.method).Settings
+    method_model = config.method_class.Settings
     training, method = config.training.model_dump(), dict(config.method_settings)
     for key, value in overrides.items():
         if key in TrainingSettings.model_fields:
@@ -115,7 +128,21 @@ def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfi
         elif key in method_model.model_fields:
             method[key] = value
         else:
-            known = [*TrainingSettings.model_fields, *method_model.model_fields]
-            raise InputError(f"unknown setting {key!r} of method {config.method!r}{did_you_mean(key, known)}")
-    checked = validated(method_model, method).model_dump(exclude_unset=True)
-    return config.model_copy(update={"training": validated(TrainingSettings, training), "method_settings": checked})
+            raise InputError(_unknown(key, config.method, method_model))
+    checked = validated(method_model, method)
+    for key in overrides:
+        if key in checked.not_read():
+            raise InputError(f"setting {key!r} has no effect here: {checked.not_read()[key]}; leave it out")
+    changes = {
+        "training": validated(TrainingSettings, training),
+        "method_settings": checked.model_dump(exclude_unset=True),
+    }
+    return config.model_copy(update=changes)
+
+
+def _unknown(key: str, method: str, model: type[MethodSettings]) -> str:
+    having = [name for name, kind in METHODS.items() if key in kind.Settings.model_fields]
+    if key == "views" and having:
+        return f"method {method!r} makes its own views: views are a setting of {', '.join(having)}"
+    known = [*TrainingSettings.model_fields, *model.model_fields]
+    return f"unknown setting {key!r} of method {method!r}{did_you_mean(key, known)}"

@@ -1,4 +1,4 @@
-"""Training as it happens, for people who watch it in TensorBoard or MLflow."""
+"""Training as it happens, for TensorBoard or MLflow."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def track_tensorboard(run: Path, config: RunConfig) -> Iterator[Callable[[EpochR
         run: the run directory.
         config: of the run; shown as text.
     """
-    need("tensorboard", "--track tensorboard")
+    need("tensorboard", "tracker 'tensorboard'")
     from torch.utils.tensorboard import SummaryWriter
 
     first = True
@@ -91,7 +91,7 @@ def track_mlflow(run: Path, config: RunConfig) -> Iterator[Callable[[EpochReport
         config: of the run; its settings become parameters.
     """
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # a folder is what is asked for here
-    need("mlflow", "--track mlflow")
+    need("mlflow", "tracker 'mlflow'")
     from mlflow.tracking import MlflowClient
 
     place = os.environ.get("MLFLOW_TRACKING_URI") or (run.resolve().parent / MLFLOW_FOLDER).as_uri()
@@ -136,7 +136,7 @@ def resolve_tracker(name: str) -> Tracker:
     """
     if name not in TRACKERS:
         raise InputError(f"unknown tracker {name!r}: choose one of {', '.join(TRACKERS)}")
-    need(name, f"--track {name}")  # a tracker's name is its extra's
+    need(name, f"tracker {name!r}")  # a tracker's name is its extra's
     return TRACKERS[name]
 
 

@@ -20,11 +20,10 @@ from imgcl._core.torch_settings import usual_torch
 from imgcl.balance import BalancedSelector
 from imgcl.graph import Graph
 from imgcl.graph.block import Block
-from imgcl.methods import resolve_method
 from imgcl.training import checkpoint as files
 from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
+from imgcl.training.distributed.group import ALONE, ProcessGroup
 from imgcl.training.distributed.parallel import Parallel
-from imgcl.training.distributed.workers import ALONE, Workers
 from imgcl.training.encoder import TrainedEncoder, embed_all
 from imgcl.training.fit import check_fit
 from imgcl.training.hardware import denormals_are_zero, resolve_device, reuse_freed_memory
@@ -57,7 +56,7 @@ class Trainer:
         graph: the graph to pre-train on; its labels are not used, except by ``clusters=given`` and for diagnosis.
         diagnose: record how pseudo-labels compare with the graph's labels (never used for training).
         scratch: directory for what does not fit into memory while a large graph is embedded.
-        workers: who trains together; the first one selects, and its embedding and checkpoint are the run's.
+        group: the process group; rank 0 selects, and its embedding and checkpoint are the run's.
     """
 
     @usual_torch()
@@ -68,24 +67,24 @@ class Trainer:
         *,
         diagnose: bool = False,
         scratch: Path | None = None,
-        workers: Workers = ALONE,
+        group: ProcessGroup = ALONE,
     ) -> None:
         check_enough_nodes(graph, config.balance)
-        self.config, self.graph, self.scratch, self.workers = config, graph, scratch, workers
+        self.config, self.graph, self.scratch, self.group = config, graph, scratch, group
         self.device = resolve_device(config.device)
         settings = config.build_settings()
         check_memory_of_training(settings, graph, config.training, self.device)
         self.epoch = 0
         self.losses: list[float] = []
-        kind = resolve_method(config.method)
+        kind = config.method_class
         with draws_of([kind], seeding.torch_generator(config.seed, "weights")):
             self.method = kind(graph.n_features, settings).to(self.device)
         self.optimiser = make_optimiser(self.method, config.training)
         self.views = seeding.torch_generator(config.seed, "views")
         self.dropout = seeding.torch_generator(config.seed, "dropout")
         self.batches = self._make_batches()
-        self.parallel = Parallel(self.method, workers) if workers.size > 1 else None
-        self.selector = self._make_selector(diagnose) if workers.first else None
+        self.parallel = Parallel(self.method, group) if group.world_size > 1 else None
+        self.selector = self._make_selector(diagnose) if group.is_rank_zero else None
         self._rows: Tensor | None = None
         self.best: tuple[float, int, dict[str, Tensor]] | None = None
 
@@ -97,7 +96,7 @@ class Trainer:
             seed=self.config.seed,
             device=self.device,
             scratch=self.scratch,
-            workers=self.workers,
+            group=self.group,
             statistics=statistics,
         )
 
@@ -117,7 +116,7 @@ class Trainer:
             n_clusters,
             epochs=self.config.training.epochs,
             settings=balance,
-            seed=self.config.seed,
+            random_state=self.config.seed,
             labels=given,
             diagnose=graph.y if diagnose else None,
         )
@@ -164,7 +163,7 @@ class Trainer:
         self.method.train()
         self.optimiser.zero_grad(set_to_none=True)
         loss = self.method.loss(block, rows, self.views)
-        value = float(self.workers.from_first(loss.detach()))
+        value = float(self.group.broadcast(loss.detach()))
         check_finite_loss(value, self.epoch)
         loss.backward()
         if self.parallel is not None:
@@ -174,7 +173,7 @@ class Trainer:
         return value
 
     def _select(self) -> Tensor | None:
-        """The rows to contrast, selected once and by the first worker; ``None``: all."""
+        """The rows to contrast, selected once, by rank 0; ``None``: all."""
         if self.config.balance is None:
             return None
         rows, labellings = None, 0
@@ -184,8 +183,8 @@ class Trainer:
                 self.device
             )
             labellings = len(self.selector.history) - labellings
-        self._rows = self.workers.rows_from_first(rows, self._rows)
-        if int(self.workers.from_first(torch.tensor(labellings))):
+        self._rows = self.group.broadcast_rows(rows, self._rows)
+        if int(self.group.broadcast(torch.tensor(labellings))):
             self.best = None  # losses on other rows do not compare: the patience begins anew
         return self._rows
 

@@ -63,7 +63,7 @@ def tune(
     preset: str = "fast",
     epochs: int | None = None,
     storage: str | Path | None = None,
-    seed: int = 0,
+    random_state: seeding.RandomState = 0,
     on_trial: Callable[[int, float | None, Mapping[str, Any]], None] = lambda *_: None,
 ) -> Tuned:
     """Search settings of a method for a graph.
@@ -81,13 +81,13 @@ def tune(
         epochs: of each trial; by default the preset's.
         storage: file that keeps the trials, so that a later call with the same arguments goes on; ``None``: nothing is
             kept.
-        seed: of the search, the splits and the pre-trainings.
+        random_state: seed of the search, the splits and the pre-trainings, or a numpy generator that gives one.
         on_trial: called after each trial with its number, value (``None``: it failed) and settings.
 
     Raises:
         InputError: when the storage cannot be used, or every trial failed.
     """
-    optuna = _optuna()
+    optuna, seed = _optuna(), seeding.as_seed(random_state)
     fixed = {} if epochs is None else {"epochs": epochs}
     base = make_config(graph.name, method=method, preset=preset, balance=balance, overrides=fixed, seed=seed)
     criterion, score = _criterion(graph, imbalance, seed)

@@ -8,7 +8,7 @@ from imgcl.views.edge_removing import EdgeRemoving
 from imgcl.views.feature_dropout import FeatureDropout
 from imgcl.views.feature_masking import FeatureMasking
 from imgcl.views.feature_shuffling import FeatureShuffling
-from imgcl.views.names import VIEWS, Views, make_view, make_views, parse_view
+from imgcl.views.names import VIEWS, Views, make_view, make_views, parse_view, views_name
 from imgcl.views.node_dropping import NodeDropping
 from imgcl.views.random_walk_subgraph import RandomWalkSubgraph
 
@@ -33,4 +33,5 @@ __all__ = [
     "make_view",
     "make_views",
     "parse_view",
+    "views_name",
 ]

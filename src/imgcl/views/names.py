@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from imgcl._core.errors import InputError
+from imgcl._core.references import ObjectName, describe_object, is_object_name
 from imgcl._core.words import did_you_mean
+from imgcl.graph.block import Block
 from imgcl.views.adaptive import AdaptiveEdgeRemoving, AdaptiveFeatureMasking
 from imgcl.views.base import Compose, Identity, View
 from imgcl.views.diffusion import HeatDiffusion, PPRDiffusion
@@ -86,14 +91,57 @@ def make_views(views: Views) -> tuple[View, View]:
         >>> first.p
         0.3
     """
-    if isinstance(views, str):
-        texts = views.split("|")
-        found = [parse_view(text) for text in texts]
+    if isinstance(views, ObjectName):
+        views = views.thing
+    if isinstance(views, str) and is_object_name(views):
+        found: list[View] = [_Unknown(views)]
+    elif isinstance(views, str):
+        found = [parse_view(text) for text in views.split("|")]
     else:
         found = [*views] if isinstance(views, list | tuple) else [views]  # type: ignore[list-item]
     if len(found) not in (1, 2) or not all(callable(view) for view in found):
         raise InputError(f"views = {views!r}: give one view for both branches, or two")
     return found[0], found[-1]
+
+
+def views_name(views: Views) -> str:
+    """What views are called in settings and files: a text that :func:`make_views` reads.
+
+    Views of other classes than ours have no such text. Their name holds them, for use in this process.
+
+    Example:
+        >>> views_name([EdgeRemoving(0.3), Compose([EdgeRemoving(0.4), FeatureMasking(0.1)])])
+        'edge-drop:0.3|edge-drop:0.4,feature-mask:0.1'
+    """
+    pair = make_views(views)
+    if isinstance(views, str):
+        return views
+    given = pair[:1] if pair[0] is pair[1] else pair
+    texts = [_text(view) for view in given]
+    name = "|".join(text or describe_object(view) for text, view in zip(texts, given, strict=True))
+    return name if all(texts) else ObjectName(name, pair)
+
+
+def _text(view: View) -> str | None:
+    """How a view of ours is written; ``None``: it is somebody else's, or has a setting that no text stands for."""
+    if type(view) is Compose:
+        texts = [_text(part) for part in view.views]
+        return ",".join(map(str, texts)) if texts and all(texts) else None
+    name = next((name for name, kind in VIEWS.items() if kind is type(view)), None)
+    if name is None:
+        return None
+    values = {key: getattr(view, key) for key in inspect.signature(type(view)).parameters}
+    return None if None in values.values() else ":".join([name, *map(str, values.values())])
+
+
+class _Unknown:
+    """Stands for views of a program that is gone: what it trained can be used, but not be trained any further."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, block: Block, generator: torch.Generator) -> Block:
+        raise InputError(f"views {self.name!r} are known only to the program that made them: pass views=…")
 
 
 def _value(text: str) -> float | int | str:

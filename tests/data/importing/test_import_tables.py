@@ -100,7 +100,7 @@ def test_an_empty_csv_id(tmp_path):
 
 def test_a_label_column_of_names(tmp_path, monkeypatch):
     monkeypatch.setattr("imgcl.data.importing.labels.MOST_CATEGORIES", 3)
-    with pytest.raises(InputError, match=r"column 'id' has 4 different values \(--label\): that is a name"):
+    with pytest.raises(InputError, match=r"column 'id' has 4 different values \(`label`\): that is a name"):
         do_import(tmp_path, label="id")
 
 
@@ -128,7 +128,7 @@ def test_globs_and_gzip(tmp_path):
 
 def test_dangling_edges(tmp_path):
     edges = pd.concat([EDGES, pd.DataFrame({"src": ["n1", "who"], "dst": ["nobody", "n1"]})])
-    with pytest.raises(InputError, match=r"2 edges name nodes that .*, for example '(nobody|who)': use --on-dangling"):
+    with pytest.raises(InputError, match=r"2 edges name nodes that .*, for example '(nobody|who)': use `on_dangling"):
         do_import(tmp_path, edges=edges)
     report, graph = do_import(tmp_path, edges=edges, on_dangling="drop")
     assert (report.rows, report.dangling, graph.n_edges) == (8, 2, 2)
@@ -174,7 +174,7 @@ def test_categories(tmp_path):
 
 def test_missing_numbers(tmp_path):
     nodes = NODES.assign(f1=[1.0, np.nan, 3.0, np.inf])
-    with pytest.raises(InputError, match="column 'f1' has 2 missing values: fill them with --missing mean"):
+    with pytest.raises(InputError, match="column 'f1' has 2 missing values: fill them with `missing='mean'`"):
         do_import(tmp_path, nodes)
     assert do_import(tmp_path, nodes, missing="mean")[1].x[:, 0].tolist() == [1, 2, 3, 2]
 
@@ -186,7 +186,7 @@ def test_standardise_and_half_precision(tmp_path):
     np.testing.assert_allclose(graph.x.astype(float).std(axis=0), 1, atol=1e-3)
     os.rename(tmp_path / "g.store", tmp_path / "other.store")
     with pytest.raises(
-        InputError, match=r"column 'f1' is 1e\+06 in row 1 \(id 'n7'\): float16 features must be .* 65504; use --dtype"
+        InputError, match=r"column 'f1' is 1e\+06 in row 1 \(id 'n7'\): float16 features must be .* 65504; use `dtype"
     ):
         do_import(tmp_path, NODES.assign(f1=1e6), dtype="float16")
 
@@ -348,8 +348,8 @@ def test_an_id_that_is_nan(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"dst": "src"}, "--src and --dst are the same column 'src': give two columns"),
-        ({"weight": "dst"}, "--dst and --weight are the same column 'dst'"),
+        ({"dst": "src"}, "`src` and `dst` are the same column 'src': give two columns"),
+        ({"weight": "dst"}, "`dst` and `weight` are the same column 'dst'"),
     ],
 )
 def test_one_column_for_two_things(tmp_path, changes, message):

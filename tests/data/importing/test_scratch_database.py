@@ -23,7 +23,7 @@ def test_what_does_not_fit_is_spilled(tmp_path):
 
 def test_too_little_memory_is_said_in_one_line(tmp_path):
     with (
-        pytest.raises(InputError, match=r"the import needs more memory .*: raise --memory-limit"),
+        pytest.raises(InputError, match=r"the import needs more memory .*: raise `memory_limit`"),
         scratch_database(tmp_path, round(5e6 / SHARE)) as connection,
     ):
         connection.execute("CREATE TABLE sorted AS SELECT hash(i) AS h, i FROM range(4000000) t(i) ORDER BY h")

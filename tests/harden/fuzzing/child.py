@@ -109,7 +109,7 @@ def _fuzz(name: str, inputs: int, folder: Path, scratch: Path) -> None:
 
 
 class Trial:
-    """Reads inputs, counts them, and keeps those that a reader did not survive."""
+    """Reads inputs, counts them, and keeps those that a reader failed on."""
 
     def __init__(self, bench, folder: Path) -> None:
         self.bench, self.folder = bench, folder

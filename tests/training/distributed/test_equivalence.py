@@ -1,4 +1,4 @@
-"""A worker is killed during training, for real: after a restart the run ends with the result it would have had."""
+"""Two ranks with half of the batch each compute what one process with the whole batch does."""
 
 import multiprocessing
 from pathlib import Path
@@ -13,7 +13,7 @@ from imgcl.data import synthetic_graph
 from imgcl.methods import METHODS
 from imgcl.training import RunConfig, Trainer, TrainingSettings
 from imgcl.training.checkpoint import Checkpoint
-from imgcl.training.distributed.workers import ALONE, Workers
+from imgcl.training.distributed.group import ALONE, ProcessGroup
 
 pytestmark = [pytest.mark.distributed, pytest.mark.filterwarnings("ignore")]
 STEPS = 20
@@ -36,7 +36,7 @@ SETTINGS = {
 UNUSED = {"gbt", "cca-ssg", "vicreg"}  # their losses centre the columns: the last bias has no effect and no gradient
 
 
-def trainer(method: str, mode: str, workers: Workers) -> Trainer:
+def trainer(method: str, mode: str, group: ProcessGroup) -> Trainer:
     graph = synthetic_graph(class_sizes=[90, 60, 51], n_features=16, mean_degree=10, homophily=0.9, seed=3)
     training = TrainingSettings(epochs=STEPS, lr=1e-3, batch_size=MODES[mode], fanout=(4,))
     config = RunConfig(
@@ -46,7 +46,7 @@ def trainer(method: str, mode: str, workers: Workers) -> Trainer:
         balance=BalanceSettings(fraction=0.5, labellings=2),
         device="cpu",
     )
-    return Trainer(config, graph, workers=workers)
+    return Trainer(config, graph, group=group)
 
 
 def train_all(rank: int, size: int, folder: Path) -> None:
@@ -55,7 +55,7 @@ def train_all(rank: int, size: int, folder: Path) -> None:
     dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=size)
     for method in METHODS:
         for mode in MODES:
-            run = trainer(method, mode, Workers(rank, size))
+            run = trainer(method, mode, ProcessGroup(rank, size))
             run.train()
             tensors = dict(run.method.state_dict())
             Checkpoint(tensors, {"losses": run.losses}).save(folder / f"{method}-{mode}-{rank}.safetensors")
@@ -77,7 +77,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("method", METHODS)
-def test_two_workers_equal_one(method: str, mode: str, together: Path) -> None:
+def test_two_ranks_equal_one(method: str, mode: str, together: Path) -> None:
     alone = trainer(method, mode, ALONE)
     alone.train()
     first, second = (Checkpoint.load(together / f"{method}-{mode}-{rank}.safetensors") for rank in range(2))

@@ -97,7 +97,7 @@ def test_torchrun_starts_again_after_a_worker_was_killed(tmp_path: Path) -> None
     assert np.array_equal(np.load(cut / "embedding.npy"), np.load(tmp_path / "whole" / "embedding.npy"))
 
 
-def test_only_the_first_worker_talks(tmp_path: Path) -> None:
+def test_only_rank_0_prints(tmp_path: Path) -> None:
     assert finish(torchrun(tmp_path / "run")).split() == [str(tmp_path / "run")]
 
 

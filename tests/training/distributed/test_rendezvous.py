@@ -1,4 +1,4 @@
-"""Workers of one attempt find each other, whatever earlier attempts left in the store."""
+"""Ranks of one attempt find each other, whatever earlier attempts left in the store."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -17,7 +17,7 @@ def shared():
 
 
 def meet(shared, size, order=None):
-    """All workers at once; returns their stores."""
+    """All ranks at once; returns their stores."""
     with ThreadPoolExecutor(size) as pool:
         started = {rank: pool.submit(fresh_store, shared, rank, size, SOON) for rank in order or range(size)}
         return [started[rank].result() for rank in range(size)]
@@ -35,15 +35,15 @@ def test_an_attempt_has_a_store_of_its_own(shared, order):
 
 
 def test_askers_who_died_are_not_waited_for(shared):
-    with pytest.raises(TimeoutError, match="the first worker did not come"):
+    with pytest.raises(TimeoutError, match="rank 0 did not come"):
         fresh_store(shared, 1, 2, timedelta(seconds=0.1))
     stores = meet(shared, 2)
     stores[0].set("key", "x")
     assert stores[1].get("key") == b"x"
 
 
-def test_a_first_worker_who_died_is_not_followed(shared):
-    with pytest.raises(TimeoutError, match="2 of 3 workers did not come"):
+def test_a_rank_0_that_died_is_not_followed(shared):
+    with pytest.raises(TimeoutError, match="2 of 3 ranks did not come"):
         fresh_store(shared, 0, 3, timedelta(seconds=0.1))
     stores = meet(shared, 3)
     stores[0].set("key", "x")
@@ -51,9 +51,9 @@ def test_a_first_worker_who_died_is_not_followed(shared):
 
 
 def test_the_last_answer_counts(shared):
-    """Worker 1 hears first from a first worker that will never begin, then from the one that does."""
+    """Rank 1 hears first from a rank 0 that will never begin, then from the one that does."""
     with ThreadPoolExecutor(3) as pool:
-        stale = pool.submit(fresh_store, shared, 0, 3, timedelta(seconds=1))  # waits for a worker 2 that never comes
+        stale = pool.submit(fresh_store, shared, 0, 3, timedelta(seconds=1))  # waits for a rank 2 that never comes
         worker = pool.submit(fresh_store, shared, 1, 2, SOON)
         with pytest.raises(TimeoutError):
             stale.result()
@@ -62,5 +62,5 @@ def test_the_last_answer_counts(shared):
         assert worker.result().get("key") == b"x"
 
 
-def test_one_worker_needs_nobody(shared):
+def test_one_rank_needs_no_other(shared):
     assert not fresh_store(shared, 0, 1, SOON).check(["anything"])

@@ -36,7 +36,7 @@ class Knob:
         high: its greatest.
         log: whether the design is even on a logarithmic scale.
         whole: whether it is a whole number.
-        seen: whether somebody with a graph can know it, so that a rule may use it.
+        seen: whether a user with a graph can know it, so that a rule may use it.
     """
 
     code: str

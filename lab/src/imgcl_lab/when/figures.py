@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 VERDICTS = {"helps": "^", "hurts": "v", "nothing": "o"}
-MAP_COLOURS = "PuOr"  # orange to purple: told apart with any colour vision
+MAP_COLOURS = "PuOr"  # orange to purple: distinct for any colour vision
 BINS = 5
 COLUMNS = 4
 

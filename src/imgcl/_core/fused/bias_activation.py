@@ -134,7 +134,7 @@ def activation_gradient(
             d_bias[:] = 0
             d_slope[:] = 0
             for row in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
-                # Two calls: told apart only at run time, one array under two names would not be vectorised.
+                # Two calls: known to differ only at run time, one array under two names would not be vectorised.
                 if in_place:
                     _row_gradient(rows[row], gradient[row], bias, below, gradient[row], d_bias, d_slope)
                 else:

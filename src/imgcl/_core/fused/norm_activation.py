@@ -144,7 +144,7 @@ def _forward(
     below, in_place = rows.dtype.type(slope), len(out) == 0
     for part in prange(parts):
         for row in range(n * part // parts, n * (part + 1) // parts):
-            # Two calls: told apart only at run time, one array under two names would not be vectorised.
+            # Two calls: known to differ only at run time, one array under two names would not be vectorised.
             if in_place:
                 _row_forward(rows[row], mean, inverse, gain, shift, below, rows[row])
             else:

@@ -3,7 +3,7 @@
 A mask leaves most columns in place, so the views' products have most in common. What they share is multiplied once and
 each view adds or subtracts its own few columns: all columns, less those that the view drops; or, of two views of
 features whose columns are cheap to take, the columns that both keep, plus those that the view alone keeps, where no
-column is multiplied twice. The backward does the same. Two views that drop a tenth of the columns cost one product,
+column is multiplied twice. The backward does the same. Two views that drop 10 % of the columns cost one product,
 not two.
 """
 

@@ -1,4 +1,4 @@
-"""k-means with a least size of clusters: where it begins, on few rows, on all rows, and as a clusterer."""
+"""k-means with a minimum cluster size: initialisation, on mini-batches, on all rows, and as a clusterer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Getting graphs in: tables of edges and nodes of any size become a graph store, with DuckDB and bounded memory."""
+"""Import: tables of edges and nodes of any size become a graph store, with DuckDB and bounded memory."""
 
 from imgcl.data.importing.ogb import import_ogb
 from imgcl.data.importing.settings import ImportSettings, Progress, parse_size

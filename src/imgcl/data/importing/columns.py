@@ -100,14 +100,14 @@ def choose_columns(
     options = {column: option for option, column in (taken or {}).items() if column is not None}
     for pattern in patterns:
         if pattern in options:
-            raise InputError(f"column {pattern!r} is given by --{options[pattern]}: it cannot be a feature as well")
+            raise InputError(f"column {pattern!r} is given by `{options[pattern]}`: it cannot be a feature as well")
         matching = (
             [name for name in found if name.startswith(pattern[:-1]) and name not in options]
             if pattern.endswith("*")
             else [name for name in found if name == pattern]
         )
         if not matching:
-            raise InputError(f"{path} has no column {pattern!r} (--features): it has {shown(found)}")
+            raise InputError(f"{path} has no column {pattern!r} (`features`): it has {shown(found)}")
         chosen.update(dict.fromkeys(matching))
     return list(chosen)
 
@@ -170,8 +170,8 @@ def _check_values(connection: DuckDBPyConnection, sources: Sequence[Source], set
     for source, (absent, largest) in zip(sources, _measured(connection, facts), strict=True):
         if absent and settings.missing == "error":
             raise InputError(
-                f"column {source.name!r} has {absent:,} missing values: fill them with --missing mean or "
-                "--missing zero, or leave the column out"
+                f"column {source.name!r} has {absent:,} missing values: fill them with `missing='mean'` or "
+                "`missing='zero'`, or leave the column out"
             )
         if largest is not None and largest > _largest(settings):
             _raise_too_large(connection, source, settings)
@@ -200,9 +200,11 @@ def _raise_too_large(connection: DuckDBPyConnection, source: Source, settings: I
         f"WHERE abs({source.value}) > {limit!r} ORDER BY nodes.node LIMIT 1"
     ).fetchone()
     assert row is not None
-    kind, advice = "features", "scale the column" if settings.standardise else "use --standardise, or scale the column"
+    kind, advice = "features", "scale the column"
+    if not settings.standardise:
+        advice = "use `standardise=True`, or scale the column"
     if limit < LARGEST_AS_IT_IS:
-        kind, advice = "float16 features", f"use --dtype float32, {advice.removeprefix('use ')}"
+        kind, advice = "float16 features", f"use `dtype='float32'`, {advice.removeprefix('use ')}"
     raise InputError(
         f"column {source.name!r} is {row[2]:g} in row {row[0] + 1:,} (id {row[1]!r}): {kind} must be numbers up to "
         f"{limit:g}; {advice}"

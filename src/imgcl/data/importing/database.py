@@ -1,4 +1,4 @@
-"""A DuckDB database in a scratch folder, with its memory bounded and what does not fit on disk."""
+"""A DuckDB database in a scratch folder, with bounded memory; what does not fit spills to disk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def scratch_database(folder: Path, memory: int) -> Iterator[DuckDBPyConnection]:
             connection.execute(f"SET {setting} = false")
         yield connection
     except duckdb.OutOfMemoryException as error:
-        raise InputError(f"the import needs more memory ({first_line(error)}): raise --memory-limit") from None
+        raise InputError(f"the import needs more memory ({first_line(error)}): raise `memory_limit`") from None
     except duckdb.Error as error:
         raise InputError(f"the tables cannot be used: {first_line(error)}") from None
     except RuntimeError as error:

@@ -69,7 +69,7 @@ def _find_labels(connection: DuckDBPyConnection, label: str, words: frozenset[st
     for _, value in found:
         if is_infinite(value):
             raise InputError(
-                f"column {label!r} (--label) has the infinite number {value}: leave it empty, or rename it"
+                f"column {label!r} (`label`) has the infinite number {value}: leave it empty, or rename it"
             )
     without = [int(number) for number, value in found if is_unlabelled(value, words)]
     _check_number(label, len(found) - len(without))
@@ -79,8 +79,8 @@ def _find_labels(connection: DuckDBPyConnection, label: str, words: frozenset[st
 def _check_number(label: str, found: int, spare: int = 0) -> None:
     if found > MOST_CATEGORIES + spare:
         raise InputError(
-            f"column {label!r} has {found:,} different values (--label): that is a name, not a class; "
-            "choose another column, or leave --label out"
+            f"column {label!r} has {found:,} different values (`label`): that is a name, not a class; "
+            "choose another column, or leave `label` out"
         )
 
 

@@ -1,4 +1,4 @@
-"""What decides an import."""
+"""Settings of an import."""
 
 from __future__ import annotations
 

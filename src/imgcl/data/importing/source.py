@@ -68,7 +68,7 @@ class Table:
         if self.files > 1 and Counter(other.lower() for other in self.names)[name.lower()] > 1:
             raise InputError(
                 f"{self.path} has columns whose names differ from {name!r} in upper and lower case only: "
-                "in several files they cannot be told apart; rename them, or make one file of them"
+                "in several files they are ambiguous; rename them, or make one file of them"
             )
         return self.names.index(name)
 
@@ -111,7 +111,7 @@ def open_table(
     Args:
         connection: to DuckDB.
         path: of a Parquet or CSV file; its name decides which.
-        wanted: option of the command line and the column it names.
+        wanted: setting and the column it names.
         as_text: columns that are read as text from CSV files, so that 007 stays 007; ``None``: all.
         missing: what stands for no value in all columns of CSV files, besides nothing.
 
@@ -131,10 +131,10 @@ def open_table(
 
 
 def check_columns(path: str, names: Sequence[str], wanted: Mapping[str, str | None]) -> None:
-    """Refuse column names that are not there; ``wanted`` maps an option to what the user gave."""
+    """Refuse column names that are not there; ``wanted`` maps a setting to what the user gave."""
     for option, column in wanted.items():
         if column is not None and column not in names:
-            raise InputError(f"{path} has no column {column!r} (--{option}): it has {shown(names)}")
+            raise InputError(f"{path} has no column {column!r} (`{option}`): it has {shown(names)}")
 
 
 def shown(names: Sequence[str]) -> str:

@@ -98,7 +98,7 @@ def _check_roles(settings: ImportSettings) -> None:
     given: dict[str, str] = {}
     for option, column in (("src", settings.src), ("dst", settings.dst), ("weight", settings.weight)):
         if column is not None and given.setdefault(column, option) != option:
-            raise InputError(f"--{given[column]} and --{option} are the same column {column!r}: give two columns")
+            raise InputError(f"`{given[column]}` and `{option}` are the same column {column!r}: give two columns")
 
 
 # ---------------------------------------------------------------------- nodes
@@ -166,7 +166,7 @@ def _make_label_a_number(connection: DuckDBPyConnection, settings: ImportSetting
     if row is not None:
         raise InputError(
             f"{settings.nodes}: column {settings.label!r} is {row[1]!r} in row {row[0] + 1:,}, which is no number "
-            "below 2^53: leave --numeric-label out"
+            "below 2^53: leave `numeric_label` out"
         )
     connection.execute(
         "ALTER TABLE nodes ALTER label TYPE DOUBLE USING TRY_CAST(trim(CAST(label AS VARCHAR)) AS DOUBLE)"
@@ -175,7 +175,7 @@ def _make_label_a_number(connection: DuckDBPyConnection, settings: ImportSetting
 
 def _no_features(settings: ImportSettings) -> dict[str, str | None]:
     """Columns that have another use."""
-    return {"id-column": settings.id_column, "label": settings.label}
+    return {"id_column": settings.id_column, "label": settings.label}
 
 
 def _check_ids(connection: DuckDBPyConnection, settings: ImportSettings, n: int) -> None:
@@ -202,7 +202,7 @@ def _write_features(
     begins = np.concatenate([[0], np.cumsum([len(column.names) for column in columns])])
     x = writer.create("x", (n, int(begins[-1])), np.dtype(settings.dtype))
     if not x.shape[1]:
-        raise InputError("the feature columns hold no values at all: choose others with --features")
+        raise InputError("the feature columns hold no values at all: choose others (`features`)")
     wanted = ", ".join(f"{column.expression} AS f{i}" for i, column in enumerate(columns))
     done = 0
     for frame in chunks(connection.execute(f"SELECT nodes.node AS node, {wanted} FROM nodes")):
@@ -306,5 +306,5 @@ def _raise_dangling(connection: DuckDBPyConnection, query: str, settings: Import
     assert facts is not None
     raise InputError(
         f"{settings.edges}: {facts[0]:,} edges name nodes that {settings.nodes} does not have, for example "
-        f"{facts[1]!r}: use --on-dangling drop to leave them out, or add the nodes"
+        f"{facts[1]!r}: use `on_dangling='drop'` to leave them out, or add the nodes"
     )

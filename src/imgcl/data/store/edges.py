@@ -149,7 +149,7 @@ def _count(pairs: NDArray[Any], lengths: NDArray[np.int64]) -> int:
 
 @njit(cache=True, nogil=True)
 def _fill(pairs: NDArray[Any], low: int, high: int, filled: NDArray[np.int64], keys: NDArray[Any]) -> None:
-    """Put the neighbours of the nodes low .. high - 1 into their places; the last bit says who points at whom."""
+    """Put the neighbours of the nodes low .. high - 1 into their places; the last bit is the direction."""
     for i in range(len(pairs)):
         u, v = np.int64(pairs[i, 0]), np.int64(pairs[i, 1])
         if u == v:

@@ -32,7 +32,7 @@ def open_store(path: str | Path, *, verify: bool | None = None) -> Graph:
         path: of the directory.
         verify: read every byte, compare checksums and check every index; by default only stores below 64 MB. Sizes,
             shapes, types and the manifest's own checksum are always compared, so a store that was cut short is never
-            opened. Verify a large store that comes from somebody else once: compiled code relies on its indices.
+            opened. Verify a large store from another source once: compiled code relies on its indices.
 
     Raises:
         GraphError: when the store is incomplete, damaged or of another version.

@@ -125,7 +125,7 @@ class StoreWriter:
         except OSError:
             if not self.path.exists():
                 raise
-            raise GraphError(f"{self.path} was made by somebody else in the meantime: it is left as it is") from None
+            raise GraphError(f"{self.path} was made by another process in the meantime: it is left as it is") from None
         sync_directory(self.path.parent)
         return self.path
 

@@ -16,7 +16,7 @@ def resolve_engine(name: str) -> Engine:
         from imgcl.studies.engines.ray import run_ray
 
         return run_ray
-    raise InputError(f"engine {name!r} is not known: choose local or ray")
+    raise InputError(f"unknown engine {name!r}: choose local or ray")
 
 
 __all__ = ["Engine", "Settings", "resolve_engine"]

@@ -44,7 +44,7 @@ class Settings:
         available = cores or usable_cores()
         for name, value in (("workers", self.workers), ("threads", self.threads)):
             if value is not None and value < 1:
-                raise InputError(f"--{name} is {value}: it must be at least 1")
+                raise InputError(f"`{name}` is {value}: it must be at least 1")
         threads = self.threads or max(1, available // (self.workers or available))
         return self.workers or max(1, available // threads), threads
 

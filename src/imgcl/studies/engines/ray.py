@@ -29,7 +29,7 @@ Files = dict[str, bytes]
 
 def run_ray(agenda: Agenda, store: Store, settings: Settings, on_done: OnDone) -> None:
     """Compute every cell of the agenda; stops early at the deadline."""
-    need("ray", "--engine ray")
+    need("ray", "engine 'ray'")
     import ray
 
     started = not ray.is_initialized()

@@ -1,4 +1,4 @@
-"""Batch norm over the rows of all workers, each node counted once."""
+"""Batch norm over the rows of all ranks, each node counted once."""
 
 from __future__ import annotations
 

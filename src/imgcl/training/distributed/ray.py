@@ -1,4 +1,4 @@
-"""Pre-training on a Ray cluster with Ray Train: workers on several machines, started again when one dies."""
+"""Pre-training on a Ray cluster with Ray Train: ranks on several machines, started again when one dies."""
 
 from __future__ import annotations
 
@@ -43,14 +43,16 @@ def pretrain_with_ray(
         from ray.train import RunConfig as RayRunConfig
         from ray.train.torch import TorchTrainer
     except ImportError:
-        raise missing("ray", "--engine ray") from None
+        raise missing("ray", "training with Ray") from None
     import torch
 
     run = Run(Path(out).resolve())
     if run.exists and not resume:
-        raise RunError(f"{run.path} already holds a run: use --resume to continue it, or another --out")
+        raise RunError(
+            f"{run.path} already holds a run: continue it with `resume=True`, or use another directory (`out`)"
+        )
     if workers < 1:
-        raise InputError(f"--workers {workers}: at least one is needed")
+        raise InputError(f"`workers` is {workers}: at least one is needed")
     facts = {
         "source": str(Path(source).resolve()) if Path(source).exists() else source,
         "config": config.model_dump(mode="json"),
@@ -83,14 +85,14 @@ def pretrain_with_ray(
 
 
 def train_on_worker(facts: dict[str, Any]) -> None:
-    """What every worker does; Ray Train has joined the workers already."""
+    """What every rank does; Ray Train has made the process group already."""
     from imgcl.data import load_graph
-    from imgcl.training.distributed.workers import joined_workers
+    from imgcl.training.distributed.group import joined_group
     from imgcl.training.pretrain import pretrain
 
     graph = load_graph(facts["source"], data_dir=facts["data_dir"])
-    with joined_workers() as workers:
-        # A run directory that is there already was started by these workers before one of them failed.
+    with joined_group() as group:
+        # A run directory that is there already was started by this group before one of its ranks failed.
         pretrain(
             graph,
             RunConfig.model_validate(facts["config"]),
@@ -98,5 +100,5 @@ def train_on_worker(facts: dict[str, Any]) -> None:
             source=facts["source"],
             resume=True,
             diagnose=facts["diagnose"],
-            workers=workers,
+            group=group,
         )

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from imgcl._core.documents import read_toml
 from imgcl._core.errors import InputError
-from imgcl.methods import resolve_method
+from imgcl.methods import Method, method_name, resolve_method
 from imgcl.training.settings import RunConfig, TrainingSettings, validated
 
 Kind = Literal["paper", "fast"]
@@ -45,25 +45,28 @@ class Preset:
             method=self.method,
             method_settings=self.method_settings,
             training=validated(TrainingSettings, self.training),
-            preset=self.name,
+            preset=self.name if self.origin else None,
         )
 
 
-def find_preset(method: str, graph: str, kind: str = "fast") -> Preset:
+def find_preset(method: str | type[Method[Any]], graph: str, kind: str = "fast") -> Preset:
     """The preset of a method for a graph, or the method's default when the graph has none of this kind.
+
+    Methods of other packages have no presets: theirs leaves every setting at its default.
 
     Example:
         >>> find_preset("gbt", "amazon-photo", "paper").training["epochs"]
         4000
     """
     resolve_method(method)
+    name = method_name(method)
     if kind not in KINDS:
         raise InputError(f"unknown preset {kind!r}: choose one of {', '.join(KINDS)}")
-    found = {(preset.graph, preset.kind): preset for preset in list_presets(method)}
+    found = {(preset.graph, preset.kind): preset for preset in list_presets(name)}
     for key in ((graph, kind), (DEFAULT, kind), (DEFAULT, "fast")):
         if key in found:
             return found[key]
-    raise InputError(f"method {method!r} has no preset")
+    return Preset(name, DEFAULT, "fast", "", "the defaults of the method and of the training", {}, {})
 
 
 def list_presets(method: str | None = None) -> list[Preset]:

@@ -28,6 +28,11 @@ from imgcl.training.sampling.neighbours import Neighbourhood
 from imgcl.training.sampling.piece import Piece
 from imgcl.views.diffusion import Rows
 
+NOT_SAMPLED = (
+    "in mini-batches views may drop edges, and mask, drop or shuffle features (edge-drop, feature-mask, …): "
+    "for other views use batch_size=0"
+)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampledCSR(CSR):
@@ -93,7 +98,8 @@ class SampledBlock(Block):
 
     def diffused_by(self, matrix: Callable[[CSR], CSR]) -> Block:
         """The anchors' rows of the whole graph's diffusion, which were computed when the block was made."""
-        assert self.diffusion is not None, "the block was sampled for a method without diffusion"
+        if self.diffusion is None:
+            raise InputError(NOT_SAMPLED)
         return replace(self, adjacency=self.diffusion, diffused=True)
 
     @cached_property
@@ -106,6 +112,8 @@ class SampledBlock(Block):
             degree, own_degree = degree * adjacency.kept, weight * left
             weights = torch.repeat_interleave(weight, left)
             adjacency = CSR(adjacency.indptr, adjacency.indices, weights, adjacency.n_columns)
+        elif not self.diffused:  # its degrees are no longer known
+            raise InputError(NOT_SAMPLED)
         pieces = []
         sizes = [*self.reach[: self.layers], self.n_nodes]  # the first layer reads all rows there are
         for outputs, inputs in zip(sizes[-2::-1], sizes[:0:-1], strict=True):
@@ -146,7 +154,7 @@ def sampled_block(
     nodes, diffused = found.nodes, None
     if diffusion is not None:
         if layers != 1:
-            raise InputError("a diffusion in mini-batches needs an encoder with one layer: use --set layers=1")
+            raise InputError("a diffusion in mini-batches needs an encoder with one layer: use `layers=1`")
         nodes, diffused = _diffused_rows(graph, found, diffusion, device)
     indptr = np.concatenate([found.indptr, np.full(len(nodes) - len(found.nodes), found.indptr[-1])])
     pointer, columns = torch.from_numpy(indptr).to(device), torch.from_numpy(found.indices).to(device)

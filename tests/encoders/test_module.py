@@ -1,4 +1,4 @@
-"""Modules of torch_geometric as encoders."""
+"""Modules of torch and torch_geometric as encoders."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from torch_geometric import nn as gnn
 
 from imgcl._core.errors import InputError
 from imgcl._core.sparse import CSR
-from imgcl.encoders import GCN, PyGEncoder
+from imgcl.encoders import GCN, ModuleEncoder
 from imgcl.graph import Graph
 from imgcl.graph.block import Block
 
@@ -30,10 +30,10 @@ def same_weights(conv: gnn.GCNConv) -> GCN:
 
 def test_a_convolution_sees_the_view(block: Block) -> None:
     conv = gnn.GCNConv(4, 3)
-    (out,) = PyGEncoder(conv)([block])
+    (out,) = ModuleEncoder(conv)([block])
     assert torch.allclose(out, same_weights(conv)([block])[0], atol=1e-6)
     rows = torch.tensor([7, 2])
-    assert torch.equal(PyGEncoder(conv)([block, block], rows)[1], out[rows])
+    assert torch.equal(ModuleEncoder(conv)([block, block], rows)[1], out[rows])
 
 
 def test_weights_of_edges_are_passed_where_they_are_taken(block: Block) -> None:
@@ -41,8 +41,8 @@ def test_weights_of_edges_are_passed_where_they_are_taken(block: Block) -> None:
     weights = (adjacency.row_index + adjacency.indices).float() / 10
     weighted = block.with_adjacency(CSR(adjacency.indptr, adjacency.indices, weights, adjacency.n_columns))
     conv = gnn.GCNConv(4, 3)
-    assert torch.allclose(PyGEncoder(conv)([weighted])[0], same_weights(conv)([weighted])[0], atol=1e-6)
-    sage = PyGEncoder(gnn.SAGEConv(4, 3))
+    assert torch.allclose(ModuleEncoder(conv)([weighted])[0], same_weights(conv)([weighted])[0], atol=1e-6)
+    sage = ModuleEncoder(gnn.SAGEConv(4, 3))
     assert torch.equal(sage([weighted])[0], sage([block])[0])
 
 
@@ -55,7 +55,7 @@ def test_weights_of_edges_are_passed_where_they_are_taken(block: Block) -> None:
     ],
 )
 def test_the_width_is_read_from_the_module(block: Block, module: nn.Module, width: int) -> None:
-    encoder = PyGEncoder(module)
+    encoder = ModuleEncoder(module)
     assert encoder.out_features == width == encoder([block])[0].shape[1]
 
 
@@ -63,5 +63,5 @@ def test_a_sequential_needs_its_width(block: Block) -> None:
     steps = [(gnn.GCNConv(4, 8), "x, edge_index -> x"), nn.ReLU(), (gnn.GCNConv(8, 2), "x, edge_index -> x")]
     module = gnn.Sequential("x, edge_index", steps)
     with pytest.raises(InputError, match="pass out_features"):
-        PyGEncoder(module)
-    assert PyGEncoder(module, 2)([block])[0].shape == (12, 2)
+        ModuleEncoder(module)
+    assert ModuleEncoder(module, 2)([block])[0].shape == (12, 2)

@@ -1,4 +1,4 @@
-"""Who trains together."""
+"""The process group of a training: rank, world size, and what rank 0 sends to the others."""
 
 from __future__ import annotations
 
@@ -15,69 +15,69 @@ from torch.distributed.rendezvous import rendezvous
 
 from imgcl.training.distributed.rendezvous import fresh_store
 
-PATIENCE = timedelta(hours=12)  # the others wait while the first worker embeds and clusters a large graph
+PATIENCE = timedelta(hours=12)  # the other ranks wait while rank 0 embeds and clusters a large graph
 
 
 @dataclass(frozen=True)
-class Workers:
-    """One of several workers.
+class ProcessGroup:
+    """This process among those that train one model.
 
     Attributes:
-        rank: its number.
-        size: how many there are.
+        rank: number of this process, from 0.
+        world_size: number of processes.
     """
 
     rank: int = 0
-    size: int = 1
+    world_size: int = 1
 
     @property
-    def first(self) -> bool:
-        """Whether this worker selects, embeds and writes files."""
+    def is_rank_zero(self) -> bool:
+        """Whether this is rank 0, which selects, embeds and writes files."""
         return self.rank == 0
 
     def shard(self, n: int) -> slice:
-        """This worker's part of n things; parts differ in size by at most one.
+        """This rank's part of n items; parts differ in size by at most one.
 
         Example:
-            >>> [Workers(rank, 3).shard(8) for rank in range(3)]
+            >>> [ProcessGroup(rank, 3).shard(8) for rank in range(3)]
             [slice(0, 2, None), slice(2, 5, None), slice(5, 8, None)]
         """
-        return slice(n * self.rank // self.size, n * (self.rank + 1) // self.size)
+        return slice(n * self.rank // self.world_size, n * (self.rank + 1) // self.world_size)
 
-    def from_first(self, value: Tensor) -> Tensor:
-        """What the first worker has; the others give a tensor of the same shape and type."""
-        if self.size > 1:
+    def broadcast(self, value: Tensor) -> Tensor:
+        """The tensor of rank 0; the other ranks pass one of the same shape and type."""
+        if self.world_size > 1:
             value = value.clone()
             dist.broadcast(value, 0)
         return value
 
-    def rows_from_first(self, rows: Tensor | None, known: Tensor | None) -> Tensor:
-        """The first worker's row numbers; they travel only when they differ from those already ``known``."""
-        if self.size == 1:
+    def broadcast_rows(self, rows: Tensor | None, known: Tensor | None) -> Tensor:
+        """The row numbers of rank 0; they are sent only when they differ from those already ``known``."""
+        if self.world_size == 1:
             assert rows is not None
             return rows
         fresh = rows is not None and rows is not known
-        length = int(self.from_first(torch.tensor(len(rows) if fresh and rows is not None else -1)))
+        length = int(self.broadcast(torch.tensor(len(rows) if fresh and rows is not None else -1)))
         if length < 0:
             assert known is not None
             return known
-        received = self.from_first(torch.empty(length, dtype=torch.long) if rows is None else rows.cpu())
+        received = self.broadcast(torch.empty(length, dtype=torch.long) if rows is None else rows.cpu())
         return received if rows is None else rows
 
     def wait(self) -> None:
-        """Until all workers are here."""
-        if self.size > 1:
+        """Wait until all ranks are here."""
+        if self.world_size > 1:
             dist.barrier()
 
 
-ALONE = Workers()
+ALONE = ProcessGroup()
 
 
 @contextmanager
-def joined_workers() -> Iterator[Workers]:
-    """The workers that ``torchrun`` (or Ray Train) started this process among; :data:`ALONE` otherwise."""
+def joined_group() -> Iterator[ProcessGroup]:
+    """The process group that ``torchrun`` (or Ray Train) started this process in; :data:`ALONE` otherwise."""
     if dist.is_initialized():
-        yield Workers(dist.get_rank(), dist.get_world_size())
+        yield ProcessGroup(dist.get_rank(), dist.get_world_size())
         return
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         yield ALONE
@@ -89,7 +89,7 @@ def joined_workers() -> Iterator[Workers]:
     store = fresh_store(shared, rank, size, PATIENCE)
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=PATIENCE)
     try:
-        yield Workers(dist.get_rank(), dist.get_world_size())
+        yield ProcessGroup(dist.get_rank(), dist.get_world_size())
     finally:
         dist.destroy_process_group()
 

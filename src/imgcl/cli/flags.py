@@ -1,0 +1,35 @@
+"""Messages of the library in the words of the command line: a parameter in backticks becomes its option."""
+
+from __future__ import annotations
+
+import re
+
+PARAMETER = re.compile(r"`(\w+)(?:=(?:'([^']*)'|(\w+)))?`")
+OPTIONS = {  # parameters that messages of the library name, and have an option of the same name
+    *("balance", "batch_size", "data_dir", "device", "dst", "dtype", "edges", "features", "graph", "id_column"),
+    *("label", "memory_limit", "missing", "nodes", "numeric_label", "on_dangling", "out", "resume", "src"),
+    *("standardise", "threads", "weight", "workers"),
+}
+OTHERS = {"balance=None": "--no-balance", "layers=1": "--set layers=1"}
+
+
+def in_flags(message: str) -> str:
+    """A message with options of the command line in place of parameters.
+
+    Example:
+        >>> in_flags("use another directory (`out`), or continue with `resume=True`")
+        'use another directory (--out), or continue with --resume'
+        >>> in_flags("fill them with `missing='mean'`")
+        'fill them with --missing mean'
+    """
+    return PARAMETER.sub(_option, message)
+
+
+def _option(found: re.Match[str]) -> str:
+    written, name, value = found[0].strip("`"), found[1], found[2] or found[3]
+    if written in OTHERS:
+        return OTHERS[written]
+    if name not in OPTIONS:
+        return found[0]
+    option = f"--{name.replace('_', '-')}"
+    return option if value in (None, "True") else f"{option} {value}"

@@ -1,0 +1,150 @@
+"""Classifiers of scikit-learn, and of everybody who follows its conventions, beside the named ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from torch import Tensor
+
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import derive
+from imgcl.evaluation.names import CLASSIFIERS, Classifier, resolve_classifiers
+from imgcl.evaluation.results import CEILING
+from imgcl.evaluation.tasks import Bench, Classified, LinearModel, Task
+
+LARGEST_SEED = 2**32  # of numpy's RandomState
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEstimator:
+    """An estimator after its fit to one task.
+
+    Attributes:
+        estimator: fitted on class numbers.
+        n_classes: K; the estimator may have seen fewer.
+        setting: nothing; its settings are the user's.
+    """
+
+    estimator: Any
+    n_classes: int
+    setting: dict[str, float] = field(default_factory=dict)
+
+    def classify(self, x: Tensor) -> Classified:
+        """What ``predict`` and, if there is one, ``predict_proba`` say."""
+        rows = x.numpy()
+        classes = np.asarray(self.estimator.predict(rows)).astype(np.int64)
+        if not hasattr(self.estimator, "predict_proba"):
+            return Classified(classes, None)
+        probabilities = np.zeros((len(rows), self.n_classes))
+        probabilities[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = self.estimator.predict_proba(rows)
+        return Classified(classes, probabilities)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorClassifier:
+    """A classifier of scikit-learn: a clone of it is fitted to the training rows of each task.
+
+    Args:
+        estimator: is never fitted itself.
+
+    Example:
+        >>> import torch
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> task = Task(torch.eye(2), torch.tensor([0, 1]), torch.eye(2), torch.tensor([0, 1]), n_classes=2)
+        >>> [fitted] = EstimatorClassifier(KNeighborsClassifier(1)).fit([task], seed=0)
+        >>> fitted.classify(torch.eye(2)).classes.tolist()
+        [0, 1]
+    """
+
+    estimator: Any
+
+    def fit(self, tasks: Sequence[Task], seed: int) -> list[FittedEstimator]:
+        """One fitted clone for each task; validation rows are not used."""
+        return [self._fit(task, derive(seed, "classifier", i) % LARGEST_SEED) for i, task in enumerate(tasks)]
+
+    def _fit(self, task: Task, seed: int) -> FittedEstimator:
+        estimator = clone(self.estimator)
+        open_seeds = [name for name, value in estimator.get_params().items() if _is_open_seed(name, value)]
+        estimator.set_params(**dict.fromkeys(open_seeds, seed))
+        return FittedEstimator(estimator.fit(task.x.numpy(), task.y.numpy()), task.n_classes)
+
+
+def _is_open_seed(name: str, value: Any) -> bool:
+    return value is None and (name == "random_state" or name.endswith("__random_state"))
+
+
+def choose_classifiers(given: Any) -> dict[str, Classifier | EstimatorClassifier]:
+    """Classifiers by what they are called in a result.
+
+    Args:
+        given: a name of :data:`CLASSIFIERS` (or several with commas), a classifier of scikit-learn, or a sequence of
+            names, classifiers and pairs ``("name", classifier)``. Without a name it is called as its class.
+
+    Raises:
+        InputError: when something is neither, or two have one name.
+
+    Example:
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> list(choose_classifiers(["plain", KNeighborsClassifier(), ("3 neighbours", KNeighborsClassifier(3))]))
+        ['plain', 'KNeighborsClassifier', '3 neighbours']
+    """
+    if isinstance(given, str):
+        return dict(resolve_classifiers(given))
+    listed = _listed(given)
+    if not listed:
+        return dict(resolve_classifiers([]))
+    found: dict[str, Classifier | EstimatorClassifier] = {}
+    for each in listed:
+        if isinstance(each, str):
+            found |= resolve_classifiers([each])
+            continue
+        name, estimator = _named(each)
+        if name in found:
+            raise InputError(f"two classifiers are called {name!r}: give pairs, such as [('mine', {name}(...))]")
+        found[name] = EstimatorClassifier(estimator)
+    return found
+
+
+def _listed(given: Any) -> list[Any]:
+    """The parts of a sequence; a classifier (a pipeline has parts, too) and a pair are one part."""
+    if not isinstance(given, Iterable) or isinstance(given, type) or hasattr(given, "fit"):
+        return [given]
+    parts = list(given)
+    return [tuple(parts)] if _is_pair(given) and parts[0] not in CLASSIFIERS else parts
+
+
+def _is_pair(given: Any) -> bool:
+    return isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str) and not isinstance(given[1], str)
+
+
+def _named(given: Any) -> tuple[str, Any]:
+    """The name and the estimator, checked."""
+    name, estimator = given if _is_pair(given) else (type(given).__name__, given)
+    if isinstance(estimator, type):
+        raise InputError(f"classifier {estimator.__name__} is a class: give an instance, {estimator.__name__}()")
+    if not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")) or not _is_classifier(estimator):
+        raise InputError(
+            f"classifier is of type {type(estimator).__name__}: give a name ({', '.join(CLASSIFIERS)}), a classifier of "
+            "scikit-learn, or a list of those and of pairs ('name', classifier)"
+        )
+    if name in (*CLASSIFIERS, CEILING):
+        raise InputError(f"classifier {name!r} is the name of one of ours: give yours another name")
+    return name, estimator
+
+
+def _is_classifier(estimator: Any) -> bool:
+    try:
+        return bool(is_classifier(estimator))
+    except AttributeError:  # without scikit-learn's tags
+        return False
+
+
+def fit_classifier(
+    classifier: Classifier | EstimatorClassifier, bench: Bench, seed: int
+) -> Sequence[FittedEstimator | LinearModel]:
+    """Models of a classifier for the tasks of a bench."""
+    return classifier.fit(bench.tasks, seed) if isinstance(classifier, EstimatorClassifier) else classifier(bench)

@@ -1,0 +1,58 @@
+"""Messages of the library speak Python; the command line says the same with its own options."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+import imgcl
+from imgcl.cli import app, main
+from imgcl.cli.flags import OPTIONS, OTHERS, PARAMETER, in_flags
+
+PACKAGE = Path(str(imgcl.__file__)).parent
+LIBRARY = [path for path in PACKAGE.rglob("*.py") if "cli" not in path.relative_to(PACKAGE).parts]
+LITERAL = re.compile(r"(?<!`)`(\w+)(?:=[^`]*)?`(?!`)")  # a parameter in a message; docstrings have two backticks
+FLAG = re.compile(r"raise .*[\"' (]--[a-z]")
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("continue with `resume=True`, or use another directory (`out`)", "continue with --resume, or use another"),
+        ("use `missing='mean'`", "use --missing mean"),
+        ("raise `memory_limit`", "raise --memory-limit"),
+        ("a larger fraction (`balance='fraction=…'`) or `balance=None`", "(--balance fraction=…) or --no-balance"),
+        ("use `layers=1`", "use --set layers=1"),
+        ("the file `colours` is not there", "the file `colours` is not there"),
+    ],
+)
+def test_parameters_become_options(message, said):
+    assert said in in_flags(message)
+
+
+def test_every_option_exists():
+    commands = typer.main.get_command(app).commands.values()
+    options = {name for command in commands for parameter in command.params for name in parameter.opts}
+    known = {in_flags(f"`{name}`") for name in OPTIONS} | {text.split()[0] for text in OTHERS.values()}
+    assert known <= options
+
+
+def test_every_parameter_in_a_message_of_the_library_is_known():
+    named = {match[0] for path in LIBRARY for match in LITERAL.finditer(path.read_text(encoding="utf-8"))}
+    assert named
+    assert [text for text in sorted(named) if PARAMETER.fullmatch(text) and in_flags(text) == text] == []
+
+
+def test_no_message_of_the_library_speaks_flags():
+    lines = [(path.name, line) for path in LIBRARY for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [(name, line.strip()) for name, line in lines if FLAG.search(line)] == []
+
+
+def test_the_command_line_prints_its_own_words(tmp_path, monkeypatch, capsys):
+    (tmp_path / "labels.npy").write_bytes(b"")
+    monkeypatch.setattr(sys, "argv", ["imgcl", "pretrain", "digits", "--epochs", "1", "--out", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        main()
+    assert "use another directory (--out)" in capsys.readouterr().err
