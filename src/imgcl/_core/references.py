@@ -55,7 +55,7 @@ class Registry(Generic[T]):
         if name in points:
             return self._checked(_loaded(points[name], self.what, name), name)
         if is_object_name(name):
-            raise InputError(f"{self.what} {name!r} is known only to the program that made it: pass {self.what}=…")
+            raise InputError(f"{self.what} {name!r} is known only to the program that made it: pass the object, {self.what}=…")
         if ":" in name:
             return self._checked(load_object(name, self.what), name)
         raise InputError(f"unknown {self.what} {name!r}{did_you_mean(name, self.names())}")

@@ -53,7 +53,13 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    pass
+    let_own_modules_be_found()
+
+
+def let_own_modules_be_found() -> None:
+    """Let ``--method my_module:Class`` name a file of the current directory; installed packages come first."""
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 def _help(command: Callable[..., None]) -> str:

@@ -18,7 +18,14 @@ from imgcl.cli.console import DataDir, err, key_values, out, training_progress
 def pretrain(
     graph: Annotated[str, typer.Argument(help="Data set name, or path of a graph file.")],
     run: Annotated[Path, typer.Option("--out", help="Run directory to create.")],
-    method: Annotated[str, typer.Option(help="Base method.")] = "gbt",
+    method: Annotated[str, typer.Option(help="Base method, or package.module:Class of your own.")] = "gbt",
+    encoder: Annotated[
+        str | None, typer.Option(help="gcn, sage, gin, gat, or package.module:factory (default: the preset's).")
+    ] = None,
+    views: Annotated[
+        str | None,
+        typer.Option(help="The two views: edge-drop:0.4,feature-mask:0.1; | separates the first from the second."),
+    ] = None,
     preset: Annotated[str, typer.Option(help="Settings to start from: fast or paper (see `imgcl presets`).")] = "fast",
     balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
     no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
@@ -62,6 +69,7 @@ def pretrain(
       imgcl pretrain digits --out runs/digits
       imgcl pretrain amazon-photo --method gbt --epochs 200 --no-balance --out runs/photo-plain
       imgcl pretrain my-graph.npz --n-clusters auto --set lr=0.001 --out runs/mine
+      imgcl pretrain digits --method grace --views "edge-drop:0.3,node-drop:0.1" --out runs/views
       imgcl pretrain amazon-photo --out runs/photo --resume
       imgcl pretrain products.store --batch-size 1024 --fanout 10,10 --out runs/products
       torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
@@ -76,12 +84,8 @@ def pretrain(
     if no_balance and balance != "imgcl":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
     overrides = key_values(settings or [])
-    if epochs is not None:
-        overrides["epochs"] = epochs
-    if batch_size is not None:
-        overrides["batch_size"] = batch_size
-    if fanout is not None:
-        overrides["fanout"] = fanout
+    given = {"encoder": encoder, "views": views, "epochs": epochs, "batch_size": batch_size, "fanout": fanout}
+    overrides |= {name: value for name, value in given.items() if value is not None}
     if engine not in ("local", "ray"):
         raise InputError(f"--engine {engine}: choose local or ray")
     if engine == "ray":
@@ -113,7 +117,7 @@ def pretrain(
         else:
             with joined_group() as joined:
                 if joined.is_rank_zero:
-                    err.print(f"preset {config.preset}", highlight=False)
+                    err.print(f"preset {config.preset or 'none: the defaults of the method'}", highlight=False)
                 with (
                     training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.is_rank_zero) as show,
                     tracking(track if joined.is_rank_zero else None, run, config, show) as on_epoch,

@@ -140,6 +140,34 @@ def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfi
     return config.model_copy(update=changes)
 
 
+def with_objects(config: RunConfig, *, method: Any = None, encoder: Any = None, views: Any = None) -> RunConfig:
+    """The config of a run with objects in the place of their names, for those that no import finds.
+
+    Args:
+        config: of the run.
+        method: the class of the method, if it is needed.
+        encoder: the module, or the function that makes it.
+        views: the view objects.
+
+    Raises:
+        InputError: when an object has another name than the run's.
+    """
+    if method is not None:
+        _check_same("method", method_name(method), config.method)
+        config = config.model_copy(update={"method": method_name(method)})
+    for key, thing in (("encoder", encoder), ("views", views)):
+        if thing is not None:
+            stored = config.method_settings.get(key)
+            config = apply_overrides(config, {key: thing})
+            _check_same(key, config.method_settings[key], stored)
+    return config
+
+
+def _check_same(key: str, name: str, stored: str | None) -> None:
+    if name != stored:
+        raise InputError(f"{key} is {str(name)!r}, but the run was trained with {stored or 'the default'!r}")
+
+
 def _unknown(key: str, method: str, model: type[MethodSettings]) -> str:
     having = [name for name, kind in METHODS.items() if key in kind.Settings.model_fields]
     if key == "views" and having:

@@ -141,7 +141,7 @@ class _Unknown:
         self.name = name
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
-        raise InputError(f"views {self.name!r} are known only to the program that made them: pass views=…")
+        raise InputError(f"views {self.name!r} are known only to the program that made them: pass the objects, views=…")
 
 
 def _value(text: str) -> float | int | str:
