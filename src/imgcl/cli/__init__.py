@@ -25,7 +25,7 @@ from imgcl.cli.graphs import datasets, info
 from imgcl.cli.import_ import import_graph
 from imgcl.cli.predict import predict
 from imgcl.cli.presets import presets
-from imgcl.cli.pretrain import pretrain
+from imgcl.cli.pretrain import pretrain_command
 from imgcl.cli.report import report
 from imgcl.cli.study import study
 from imgcl.cli.trace import trace
@@ -68,12 +68,13 @@ def _help(command: Callable[..., None]) -> str:
 
 
 COMMANDS = (
-    *(demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, study, tune),
+    *(demo, datasets, info, presets, pretrain_command, trace, embed, evaluate, predict, baseline, report, study, tune),
     import_graph,
 )
+NAMES = {import_graph: "import", pretrain_command: "pretrain"}  # where it is not the function's
+HELP = {"help_option_names": ["-h", "--help"]}
 for command in COMMANDS:
-    name = "import" if command is import_graph else None
-    app.command(name, help=_help(command), context_settings={"help_option_names": ["-h", "--help"]})(command)
+    app.command(NAMES.get(command), help=_help(command), context_settings=HELP)(command)
 
 
 def main() -> None:
