@@ -13,7 +13,7 @@ from torch import Tensor
 from imgcl._core.sparse import CSR, ColumnStatistics, DenseFeatures, Features, Operator, features_of
 from imgcl._core.sparse.features import Products
 from imgcl._core.sparse.order import permute_rows
-from imgcl.graph import Graph
+from imgcl.graph.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,16 @@ class Block:
         row_order: which row of X every node has, or ``None``: its own.
         row_mask: factor of every node's features, or ``None``.
         diffused: the adjacency is a diffusion matrix, diagonal and weights included: it is propagated as it is.
+
+    Example:
+        >>> import numpy as np
+        >>> block = Block.from_graph(Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3)))
+        >>> block.n_nodes, block.features.shape, block.adjacency.n_entries  # every edge in both directions
+        (3, (3, 3), 4)
+        >>> block.mean @ block.dense_features()  # the mean over neighbours
+        tensor([[0.0000, 1.0000, 0.0000],
+                [0.5000, 0.0000, 0.5000],
+                [0.0000, 1.0000, 0.0000]])
     """
 
     adjacency: CSR
