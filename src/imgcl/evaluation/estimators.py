@@ -128,8 +128,8 @@ def _named(given: Any) -> tuple[str, Any]:
         raise InputError(f"classifier {estimator.__name__} is a class: give an instance, {estimator.__name__}()")
     if not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")) or not _is_classifier(estimator):
         raise InputError(
-            f"classifier is of type {type(estimator).__name__}: give a name ({', '.join(CLASSIFIERS)}), a classifier of "
-            "scikit-learn, or a list of those and of pairs ('name', classifier)"
+            f"classifier is of type {type(estimator).__name__}: give a name ({', '.join(CLASSIFIERS)}), a classifier "
+            "of scikit-learn, or a list of those and of pairs ('name', classifier)"
         )
     if name in (*CLASSIFIERS, CEILING):
         raise InputError(f"classifier {name!r} is the name of one of ours: give yours another name")
