@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ from imgcl.graph import Graph
 from imgcl.graph.block import Block
 from imgcl.losses import barlow_twins
 from imgcl.methods import GRACE, METHODS, Method, TwoViews, resolve_method
-from imgcl.training import Run
+from imgcl.training import Run, RunConfig
 from imgcl.training.estimator import make_config
 from imgcl.training.pretrain import pretrain
 from imgcl.views import EdgeRemoving, FeatureMasking, make_views, views_name
@@ -214,6 +215,39 @@ def test_plain_modules_and_lazy_ones_are_encoders(graph):
     assert encoder_name(two_layers) == f"{__name__}:two_layers"
 
 
+def own_gcn(in_features: int, out_features: int) -> nn.Module:
+    return GCN(in_features, [8, out_features])
+
+
+@pytest.mark.parametrize("parameters", [{"method": Mine}, {"method": "grace", "encoder": own_gcn}])
+def test_mini_batches_read_encoders_made_of_our_layers(graph, parameters):
+    model = imgcl.ImGCL(**parameters, n_clusters=2, epochs=3, settings={"batch_size": 16}).fit(graph)
+    assert np.isfinite(model.embedding_).all()
+
+
+def test_a_fit_with_a_module_is_pickled(graph):
+    model = imgcl.ImGCL("gbt", encoder=SAGE, views=half_the_edges, n_clusters=2, epochs=2).fit(graph)
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301
+    assert np.array_equal(again.transform(graph), model.embedding_)
+    assert np.array_equal(again.fit(graph).embedding_, model.embedding_)
+
+
+def test_a_config_keeps_names_of_objects(graph):
+    config = RunConfig(method=Mine, method_settings={"encoder": SAGE, "views": EdgeRemoving(0.2)})
+    assert RunConfig.model_validate_json(config.model_dump_json()) == config
+
+
+def test_a_script_finds_its_own_class_again(tmp_path: Path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    for _ in range(2):
+        done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, env=os.environ)
+        assert done.returncode == 0, done.stderr
+    assert Run(tmp_path / "run").config.method == "__main__:Mine"
+    with pytest.raises(imgcl.RunError, match="known only to the program that made it"):
+        imgcl.ImGCL.load(tmp_path / "run")
+
+
 def test_entry_points_add_methods(monkeypatch):
     from importlib import metadata
 
@@ -238,6 +272,18 @@ class Mine(TwoViews):
 def factory(in_features, out_features):
     return GCNConv(in_features, out_features)
 """
+
+SCRIPT = (
+    PARTS
+    + """
+import pathlib
+import imgcl
+graph = imgcl.load_graph("synthetic", class_sizes=[50, 20], n_features=12, seed=0)
+if not pathlib.Path("run").exists():
+    imgcl.ImGCL(Mine, n_clusters=2, epochs=2).fit(graph).save("run")
+assert imgcl.ImGCL.load("run").transform(graph).shape == (70, 256)
+"""
+)
 
 
 def test_the_command_line_takes_all_three(tmp_path: Path):

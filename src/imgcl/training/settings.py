@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationErr
 from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
 from imgcl.balance import BalanceSettings
+from imgcl.encoders import encoder_name
 from imgcl.methods import METHODS, Method, method_name, resolve_method
 from imgcl.methods.base import MethodSettings
+from imgcl.views import views_name
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -75,6 +77,14 @@ class RunConfig(BaseModel):
     seed: int = 0
     device: str = "auto"
     preset: str | None = None
+
+    @field_validator("method_settings")
+    @classmethod
+    def _named(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """Objects become their names, as in ``method``."""
+        names: dict[str, Callable[[Any], str]] = {"encoder": encoder_name, "views": views_name}
+        objects = {key for key in names if not isinstance(settings.get(key), str | None)}
+        return {key: names[key](value) if key in objects else value for key, value in settings.items()}
 
     def build_settings(self) -> MethodSettings:
         """The method's own settings, checked by the method."""
