@@ -93,9 +93,9 @@ class Block:
         )
 
     def steps(self, layers: int, rows: Tensor | None) -> list[tuple[Block, Tensor | None]]:
-        """For every layer of an encoder: what it passes messages over, and the output rows it is asked for.
+        """For every layer of an encoder: what it passes messages over, and its output rows.
 
-        Only the last layer knows which rows are asked for: the layers below it feed their neighbours too.
+        Only the last layer is restricted to the wanted rows: the layers below it feed their neighbours too.
         """
         return [*[(self, None)] * (layers - 1), (self, rows)]
 

@@ -123,7 +123,7 @@ def views_name(views: Views) -> str:
 
 
 def _text(view: View) -> str | None:
-    """How a view of ours is written; ``None``: it is somebody else's, or has a setting that no text stands for."""
+    """How a view of ours is written; ``None``: it is the user's, or has a setting that cannot be written as text."""
     if type(view) is Compose:
         texts = [_text(part) for part in view.views]
         return ",".join(map(str, texts)) if texts and all(texts) else None
