@@ -12,6 +12,7 @@ from torch import Tensor
 
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import derive
+from imgcl.evaluation.blocks import Blocks, fit_blocks
 from imgcl.evaluation.names import CLASSIFIERS, Classifier, resolve_classifiers
 from imgcl.evaluation.results import CEILING
 from imgcl.evaluation.tasks import Bench, Classified, LinearModel, Task
@@ -144,7 +145,9 @@ def _is_classifier(estimator: Any) -> bool:
 
 
 def fit_classifier(
-    classifier: Classifier | EstimatorClassifier, bench: Bench, seed: int
+    classifier: Classifier | EstimatorClassifier, bench: Bench, seed: int, blocks: Blocks
 ) -> Sequence[FittedEstimator | LinearModel]:
     """Models of a classifier for the tasks of a bench."""
-    return classifier.fit(bench.tasks, seed) if isinstance(classifier, EstimatorClassifier) else classifier(bench)
+    if isinstance(classifier, EstimatorClassifier):
+        return classifier.fit(bench.tasks, seed)
+    return fit_blocks(classifier, bench, blocks)
