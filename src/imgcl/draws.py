@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from functools import cache
 
 import torch
 from torch import nn
@@ -73,6 +74,7 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
         torch.set_default_dtype(outer)
 
 
+@cache
 def is_ours(kind: type[nn.Module]) -> bool:
     """Whether modules of this class draw from :func:`source`, or not at all.
 

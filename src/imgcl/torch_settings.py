@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TypeVar
 
 import torch
-
-T = TypeVar("T")
 
 AUTOCAST = ("cpu", "cuda")
 _NUMBER = threading.Lock()  # held while the number of threads that new threads begin with is another for a moment
@@ -42,20 +39,14 @@ def usual_torch() -> Iterator[None]:
 
 
 def compute_alone() -> None:
-    """From now on torch uses one thread for what this thread computes.
+    """From now on torch uses one thread for what this thread computes; the first call of a new thread.
 
     ``torch.set_num_threads`` also decides with how many threads every new thread of the process begins; that stays.
     """
     with _NUMBER:
-        torch.get_num_threads()  # settles this thread's number, which could otherwise change once more
-        usual = _in_new_thread(torch.get_num_threads)
+        usual = torch.get_num_threads()  # a new thread has the number that all new ones have
         torch.set_num_threads(1)
-        _in_new_thread(lambda: torch.set_num_threads(usual))
-
-
-def _in_new_thread(call: Callable[[], T]) -> T:
-    found: list[T] = []
-    thread = threading.Thread(target=lambda: found.append(call()))
-    thread.start()
-    thread.join()
-    return found[0]
+        if usual > 1:
+            other = threading.Thread(target=torch.set_num_threads, args=(usual,))
+            other.start()
+            other.join()
