@@ -16,7 +16,7 @@ import pkgutil
 from pathlib import Path
 
 FILE = Path(__file__).parents[1] / "tests" / "api" / "public_names.txt"
-PRIVATE = ("imgcl.cli",)
+PRIVATE = ("imgcl.cli", "imgcl._")
 
 
 def names() -> list[str]:
@@ -29,9 +29,9 @@ def library() -> list[str]:
     import imgcl
 
     found = []
-    packages = [module.name for module in pkgutil.iter_modules(imgcl.__path__, "imgcl.") if module.ispkg]
+    packages = [module.name for module in pkgutil.walk_packages(imgcl.__path__, "imgcl.") if module.ispkg]
     for module in ("imgcl", *packages):
-        if module not in PRIVATE:
+        if not module.startswith(PRIVATE):
             found += [f"{module}.{name}" for name in getattr(importlib.import_module(module), "__all__", ())]
     for name, home in imgcl._HOMES.items():
         public = getattr(importlib.import_module(home), name)

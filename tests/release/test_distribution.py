@@ -35,7 +35,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(built):
         path for path in (ROOT / "src" / "imgcl").rglob("*") if path.is_file() and "__pycache__" not in path.parts
     ]
     assert held == {path.relative_to(ROOT / "src").as_posix() for path in source}
-    assert {"imgcl/py.typed", "imgcl/presets/gbt/default.toml", "imgcl/report/page/style.css"} <= held
+    assert {"imgcl/py.typed", "imgcl/training/presets/gbt/default.toml", "imgcl/report/page/style.css"} <= held
 
 
 def test_the_sdist_holds_what_a_build_and_its_tests_need(built):

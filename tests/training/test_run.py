@@ -14,7 +14,7 @@ from imgcl.balance import BalanceSettings
 from imgcl.imbalance import make_splits
 from imgcl.training import Run, RunConfig, ScopeSettings, Trainer, TrainingSettings
 from imgcl.training.checkpoint import Checkpoint
-from imgcl.training.pretrain import pretrain, restore, scoped_graph
+from imgcl.training.pretrain import pretrain, restore, scoped_graph, train_into
 from imgcl.training.run import FORMAT, LOCK
 
 CONFIG = RunConfig(
@@ -53,7 +53,7 @@ def test_resume_after_an_interruption_gives_the_same_bits(small_graph, tmp_path)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run.train(trainer, cut)
+        train_into(run, trainer, cut)
     assert run.checkpoint().values["epoch"] == 4
     resumed = pretrain(small_graph, CONFIG, tmp_path / "cut", resume=True)
     assert np.array_equal(resumed.embedding, whole.embedding)
@@ -205,7 +205,7 @@ def test_weights_that_are_not_finite_stay_out_of_the_checkpoint(small_graph, tmp
 
     message = "is no longer finite: .*learning rate.*in epoch 5 of 6, the last good checkpoint is that after epoch 2: "
     with pytest.raises(TrainingError, match=message):
-        run.train(trainer, spoil)
+        train_into(run, trainer, spoil)
     assert run.checkpoint().values["epoch"] == 2
     assert run.checkpoint().not_finite() is None
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from imgcl._core.npy import memory_limit
 
-TOML_BYTES = 1 << 18  # settings of people
+TOML_BYTES = 1 << 18  # settings that users write
 TOML_LINE = 1 << 14  # bytes
 TOML_DEPTH = 8  # parts of a key, and brackets inside brackets
 JSON_DEPTH = 64  # objects and lists inside each other

@@ -96,4 +96,4 @@ def draws_of(kinds: Iterable[type[nn.Module]], generator: torch.Generator) -> Ab
 
     If all are ours, in this thread only; see :func:`lent_globally` for others.
     """
-    return drawing_from(generator) if all(map(is_ours, kinds)) else lent_globally(generator)
+    return drawing_from(generator) if all(map(is_ours, kinds)) else lent_globally(generator)  # type: ignore[arg-type]

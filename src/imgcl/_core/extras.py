@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from imgcl._core.errors import InputError
 
-EXTRAS = {  # extra of this package: the module to look for, and what people call it
+EXTRAS = {  # extra of this package: the module to look for, and the name of its package
     "pyg": ("torch_geometric", "torch_geometric"),
     "plots": ("matplotlib", "matplotlib"),
     "report": ("plotly", "plotly"),

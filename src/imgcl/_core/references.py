@@ -55,7 +55,9 @@ class Registry(Generic[T]):
         if name in points:
             return self._checked(_loaded(points[name], self.what, name), name)
         if is_object_name(name):
-            raise InputError(f"{self.what} {name!r} is known only to the program that made it: pass {self.what}=…")
+            raise InputError(
+                f"{self.what} {name!r} is known only to the program that made it: pass the object, {self.what}=…"
+            )
         if ":" in name:
             return self._checked(load_object(name, self.what), name)
         raise InputError(f"unknown {self.what} {name!r}{did_you_mean(name, self.names())}")
@@ -124,7 +126,7 @@ class ObjectName(str):
         found.thing = thing
         return found
 
-    def __getnewargs__(self) -> tuple[str, Any]:
+    def __getnewargs__(self) -> tuple[str, Any]:  # type: ignore[override]
         return str(self), self.thing
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ObjectName:
@@ -152,7 +154,8 @@ def name_object(thing: Any) -> str:
 def describe_object(thing: Any) -> str:
     """The class of an object and a hash of how it prints, which is the same in another process."""
     kind = type(thing)
-    shown = repr(thing) if kind.__repr__ is not object.__repr__ else repr(vars(thing))
+    says_what_it_is = getattr(kind, "__repr__", None) is not getattr(object, "__repr__", None)
+    shown = repr(thing) if says_what_it_is else repr(vars(thing))
     digest = hashlib.sha256(re.sub(" at 0x[0-9a-f]+", "", shown).encode()).hexdigest()[:12]
     return f"{reference_to(thing if hasattr(thing, '__qualname__') else kind)}@{digest}"
 

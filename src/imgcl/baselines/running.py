@@ -28,7 +28,7 @@ class Baseline:
     """A baseline: what it is called in tables, how it is made, and which classifiers it can be combined with.
 
     Attributes:
-        title: for people.
+        title: for tables.
         make: a function of the graph that gives an embedding, or one that gives predictions for splits.
         classifiers: those it knows.
         embeds: whether ``make`` gives an embedding.

@@ -25,7 +25,7 @@ from imgcl.cli.graphs import datasets, info
 from imgcl.cli.import_ import import_graph
 from imgcl.cli.predict import predict
 from imgcl.cli.presets import presets
-from imgcl.cli.pretrain import pretrain
+from imgcl.cli.pretrain import pretrain_command
 from imgcl.cli.report import report
 from imgcl.cli.study import study
 from imgcl.cli.trace import trace
@@ -53,7 +53,13 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    pass
+    let_own_modules_be_found()
+
+
+def let_own_modules_be_found() -> None:
+    """Let ``--method my_module:Class`` name a file of the current directory; installed packages come first."""
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 def _help(command: Callable[..., None]) -> str:
@@ -62,12 +68,13 @@ def _help(command: Callable[..., None]) -> str:
 
 
 COMMANDS = (
-    *(demo, datasets, info, presets, pretrain, trace, embed, evaluate, predict, baseline, report, study, tune),
+    *(demo, datasets, info, presets, pretrain_command, trace, embed, evaluate, predict, baseline, report, study, tune),
     import_graph,
 )
+NAMES = {import_graph: "import", pretrain_command: "pretrain"}  # where it is not the function's
+HELP = {"help_option_names": ["-h", "--help"]}
 for command in COMMANDS:
-    name = "import" if command is import_graph else None
-    app.command(name, help=_help(command), context_settings={"help_option_names": ["-h", "--help"]})(command)
+    app.command(NAMES.get(command), help=_help(command), context_settings=HELP)(command)
 
 
 def main() -> None:

@@ -32,8 +32,9 @@ def presets(
         facts = {"origin": chosen.origin, "source": chosen.source, **chosen.config().training.model_dump()}
         out.print(facts_table(chosen.name, facts | chosen.config().build_settings().model_dump()))
         return
-    if name is not None:
-        resolve_method(name)
+    if name is not None and resolve_method(name) not in METHODS.values():
+        out.print(f"{name} has no presets: it starts from its own defaults", markup=False, highlight=False)
+        return
     table = Table()
     for column in ("preset", "origin", "epochs", "lr", "source"):
         # A preset's name is what the next command takes: never shortened; sources are folded instead.

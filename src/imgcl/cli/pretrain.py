@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -14,11 +14,22 @@ from imgcl._core.errors import InputError, StoppedError
 from imgcl._core.extras import need
 from imgcl.cli.console import DataDir, err, key_values, out, training_progress
 
+if TYPE_CHECKING:
+    from imgcl.graph import Graph
+    from imgcl.training import Run, RunConfig
 
-def pretrain(
+
+def pretrain_command(
     graph: Annotated[str, typer.Argument(help="Data set name, or path of a graph file.")],
     run: Annotated[Path, typer.Option("--out", help="Run directory to create.")],
-    method: Annotated[str, typer.Option(help="Base method.")] = "gbt",
+    method: Annotated[str, typer.Option(help="Base method, or package.module:Class of your own.")] = "gbt",
+    encoder: Annotated[
+        str | None, typer.Option(help="gcn, sage, gin, gat, or package.module:factory (default: the preset's).")
+    ] = None,
+    views: Annotated[
+        str | None,
+        typer.Option(help="The two views: edge-drop:0.4,feature-mask:0.1; | separates the first from the second."),
+    ] = None,
     preset: Annotated[str, typer.Option(help="Settings to start from: fast or paper (see `imgcl presets`).")] = "fast",
     balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
     no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
@@ -62,26 +73,21 @@ def pretrain(
       imgcl pretrain digits --out runs/digits
       imgcl pretrain amazon-photo --method gbt --epochs 200 --no-balance --out runs/photo-plain
       imgcl pretrain my-graph.npz --n-clusters auto --set lr=0.001 --out runs/mine
+      imgcl pretrain digits --method grace --views "edge-drop:0.3,node-drop:0.1" --out runs/views
       imgcl pretrain amazon-photo --out runs/photo --resume
       imgcl pretrain products.store --batch-size 1024 --fanout 10,10 --out runs/products
       torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
     """
     from imgcl.data import load_graph
-    from imgcl.training.distributed.group import joined_group, restarted
     from imgcl.training.estimator import make_config
-    from imgcl.training.pretrain import pretrain as start
     from imgcl.training.settings import ScopeSettings, validated
-    from imgcl.training.tracking import resolve_tracker, tracking
+    from imgcl.training.tracking import resolve_tracker
 
     if no_balance and balance != "imgcl":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
     overrides = key_values(settings or [])
-    if epochs is not None:
-        overrides["epochs"] = epochs
-    if batch_size is not None:
-        overrides["batch_size"] = batch_size
-    if fanout is not None:
-        overrides["fanout"] = fanout
+    given = {"encoder": encoder, "views": views, "epochs": epochs, "batch_size": batch_size, "fanout": fanout}
+    overrides |= {name: value for name, value in given.items() if value is not None}
     if engine not in ("local", "ray"):
         raise InputError(f"--engine {engine}: choose local or ray")
     if engine == "ray":
@@ -103,6 +109,7 @@ def pretrain(
         seed=seed,
         device=device,
     )
+    done: Run | None
     try:
         if engine == "ray":
             from imgcl.training.distributed.ray import pretrain_with_ray
@@ -111,35 +118,61 @@ def pretrain(
                 graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir
             )
         else:
-            with joined_group() as joined:
-                if joined.is_rank_zero:
-                    err.print(f"preset {config.preset}", highlight=False)
-                with (
-                    training_progress(f"{method} on {loaded.name}", quiet=quiet or not joined.is_rank_zero) as show,
-                    tracking(track if joined.is_rank_zero else None, run, config, show) as on_epoch,
-                ):
-                    done = start(
-                        loaded,
-                        config,
-                        run,
-                        source=graph,
-                        resume=resume or restarted(),
-                        diagnose=diagnose,
-                        on_epoch=on_epoch,
-                        on_interrupt=_say_what_happens if joined.is_rank_zero else lambda: None,
-                        group=joined,
-                    )
-                if not joined.is_rank_zero:
-                    return
+            done = _pretrain_here(
+                loaded, config, run, source=graph, resume=resume, diagnose=diagnose, track=track, quiet=quiet
+            )
     except (StoppedError, KeyboardInterrupt) as stopped:
         err.print(str(stopped) or "stopped", markup=False, highlight=False)
         err.print(f"continue with: {_resuming(sys.argv[1:])}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(getattr(stopped, "exit_code", 130)) from None
+    if done is not None:
+        _say_what_is_next(done, run)
+
+
+def _pretrain_here(
+    graph: Graph,
+    config: RunConfig,
+    run: Path,
+    *,
+    source: str,
+    resume: bool,
+    diagnose: bool,
+    track: str | None,
+    quiet: bool,
+) -> Run | None:
+    """Pre-train in this process, which may be one rank of torchrun's process group; ``None`` on all ranks but 0."""
+    from imgcl.training.distributed.group import joined_group, restarted
+    from imgcl.training.pretrain import pretrain
+    from imgcl.training.tracking import tracking
+
+    with joined_group() as group:
+        speaks = group.is_rank_zero
+        if speaks:
+            err.print(f"preset {config.preset or 'none: the defaults of the method'}", highlight=False)
+        with (
+            training_progress(f"{config.method} on {graph.name}", quiet=quiet or not speaks) as show,
+            tracking(track if speaks else None, run, config, show) as on_epoch,
+        ):
+            done = pretrain(
+                graph,
+                config,
+                run,
+                source=source,
+                resume=resume or restarted(),
+                diagnose=diagnose,
+                on_epoch=on_epoch,
+                on_interrupt=_say_what_happens if speaks else lambda: None,
+                group=group,
+            )
+    return done if speaks else None
+
+
+def _say_what_is_next(done: Run, run: Path) -> None:
     rows, width = done.embedding.shape
     err.print(f"[green]done[/green]: {rows:,} embeddings of width {width} in {escape(str(run))}")
     if (run / "labels.npy").exists():
-        command = shlex.join(["imgcl", "evaluate", str(run), "--imbalance", "exp:100", "--classifier", "plain,pbs"])
-        err.print(f"next: {command}", markup=False, highlight=False, soft_wrap=True)
+        words = ["imgcl", "evaluate", str(run), "--imbalance", "exp:100", "--classifier", "plain,pbs"]
+        err.print(f"next: {shlex.join(words)}", markup=False, highlight=False, soft_wrap=True)
     out.print(str(run), markup=False, highlight=False, soft_wrap=True)
 
 

@@ -1,6 +1,6 @@
 """Reading arrays out of an ``.npz`` file from any source.
 
-Nothing is unpickled or unpacked to disk, only the arrays that are asked for are touched, and what they claim to hold
+Nothing is unpickled or unpacked to disk, only the arrays that are needed are read, and what they claim to hold
 is checked against the bytes in the file and the memory of the machine before any is allocated: a damaged or hostile
 file gives a :class:`~imgcl.GraphError`, not a crash.
 """
@@ -48,7 +48,7 @@ class Archive:
             raise DataNotFoundError(f"there is no file {self.path}")
         with self._damage_is_a_graph_error("is not a readable .npz file"):
             self._zip = zipfile.ZipFile(self.path)
-        self._claimed: dict[str, int] = {}  # bytes of the arrays that were asked for
+        self._claimed: dict[str, int] = {}  # bytes of the arrays read so far
         self._members = {
             info.filename.removesuffix(".npy"): info
             for info in self._zip.infolist()

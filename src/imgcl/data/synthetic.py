@@ -130,7 +130,7 @@ def _check_size(n: int, n_classes: int, mean_degree: float, n_features: int) -> 
 
 
 def _n_edges(n: int, mean_degree: float) -> int:
-    """How many edges are asked for; more than all pairs of nodes do not fit in any case."""
+    """Number of edges to draw; more than all pairs of nodes do not fit in any case."""
     return round(min(n * mean_degree, n * n) / 2)
 
 

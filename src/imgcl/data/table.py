@@ -1,4 +1,4 @@
-"""The table of data sets, for people to choose from."""
+"""The table of data sets."""
 
 from __future__ import annotations
 

@@ -22,7 +22,26 @@ class Encoder(nn.Module):
     """Turns blocks into node embeddings.
 
     Several blocks are encoded in one call so that views of the same features share one product. ``rows`` asks for
-    some output rows only; message passing still runs over the whole block.
+    some output rows only; message passing still runs over the whole block. An encoder of your own may be a plain torch
+    module instead, see :class:`imgcl.encoders.ModuleEncoder`; derive from this class to read blocks yourself.
+
+    Attributes:
+        out_features: width of the output.
+
+    Example:
+        >>> import numpy as np
+        >>> from imgcl import Graph
+        >>> class Mean(Encoder):
+        ...     def __init__(self, n_features, out_features):
+        ...         super().__init__()
+        ...         self.linear, self.out_features = Linear(n_features, out_features), out_features
+        ...
+        ...     def forward(self, blocks, rows=None):
+        ...         each = [block.mean @ self.linear(block.dense_features()) for block in blocks]
+        ...         return each if rows is None else [z[rows] for z in each]
+        >>> block = Block.from_graph(Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3)))
+        >>> [tuple(z.shape) for z in Mean(3, 4)([block, block], torch.tensor([0, 2]))]
+        [(2, 4), (2, 4)]
     """
 
     out_features: int

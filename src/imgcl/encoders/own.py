@@ -31,7 +31,7 @@ def own_encoder(
     Args:
         given: a module, or a function of ``(in_features, out_features)`` that makes one.
         in_features: number of features of the graph.
-        out_features: the width that a factory is asked for.
+        out_features: the output width passed to a factory.
         name: of the encoder, for messages.
         fresh: draw the weights of a copy anew, for methods with two encoders; parts of the module that have no
             ``reset_parameters`` keep theirs.

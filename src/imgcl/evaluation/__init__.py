@@ -1,5 +1,6 @@
 """Linear evaluation that can be trusted: probes, classifiers for imbalanced labels, metrics, intervals, comparisons."""
 
+from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.comparison import Effects, attribution, compare
 from imgcl.evaluation.groups import Groups, class_groups
 from imgcl.evaluation.intervals import Estimate, estimate
@@ -12,6 +13,7 @@ from imgcl.evaluation.results import EvaluationResult, Scores, combine
 __all__ = [
     "CLASSIFIERS",
     "PROBES",
+    "Blocks",
     "Effects",
     "Estimate",
     "EvaluationResult",

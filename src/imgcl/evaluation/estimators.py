@@ -12,6 +12,7 @@ from torch import Tensor
 
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import derive
+from imgcl.evaluation.blocks import Blocks, fit_blocks
 from imgcl.evaluation.names import CLASSIFIERS, Classifier, resolve_classifiers
 from imgcl.evaluation.results import CEILING
 from imgcl.evaluation.tasks import Bench, Classified, LinearModel, Task
@@ -128,8 +129,8 @@ def _named(given: Any) -> tuple[str, Any]:
         raise InputError(f"classifier {estimator.__name__} is a class: give an instance, {estimator.__name__}()")
     if not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")) or not _is_classifier(estimator):
         raise InputError(
-            f"classifier is of type {type(estimator).__name__}: give a name ({', '.join(CLASSIFIERS)}), a classifier of "
-            "scikit-learn, or a list of those and of pairs ('name', classifier)"
+            f"classifier is of type {type(estimator).__name__}: give a name ({', '.join(CLASSIFIERS)}), a classifier "
+            "of scikit-learn, or a list of those and of pairs ('name', classifier)"
         )
     if name in (*CLASSIFIERS, CEILING):
         raise InputError(f"classifier {name!r} is the name of one of ours: give yours another name")
@@ -144,7 +145,9 @@ def _is_classifier(estimator: Any) -> bool:
 
 
 def fit_classifier(
-    classifier: Classifier | EstimatorClassifier, bench: Bench, seed: int
+    classifier: Classifier | EstimatorClassifier, bench: Bench, seed: int, blocks: Blocks
 ) -> Sequence[FittedEstimator | LinearModel]:
     """Models of a classifier for the tasks of a bench."""
-    return classifier.fit(bench.tasks, seed) if isinstance(classifier, EstimatorClassifier) else classifier(bench)
+    if isinstance(classifier, EstimatorClassifier):
+        return classifier.fit(bench.tasks, seed)
+    return fit_blocks(classifier, bench, blocks)

@@ -17,9 +17,10 @@ from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl._core.torch_settings import usual_torch
 from imgcl._core.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
+from imgcl.evaluation.blocks import Blocks, fit_blocks
 from imgcl.evaluation.estimators import EstimatorClassifier, choose_classifiers
 from imgcl.evaluation.groups import class_groups
-from imgcl.evaluation.labels import Labels, check_embedding, encode_labels, normalise_rows
+from imgcl.evaluation.labels import Labels, check_embedding, encode_labels
 from imgcl.evaluation.names import Classifier, resolve_probe
 from imgcl.evaluation.tasks import Classified, PooledBench, Task
 from imgcl.graph.checks import check_distinct
@@ -33,7 +34,7 @@ HEADER = (frozenset({"node", "id", "name"}), frozenset({"label", "class"}))  # w
 
 @usual_torch()
 def predict(
-    Z: ArrayLike,
+    Z: ArrayLike | Mapping[str, ArrayLike],
     labels: ArrayLike | Mapping[Any, Any],
     classifier: Any = "pbs",
     *,
@@ -48,7 +49,7 @@ def predict(
     them.
 
     Args:
-        Z: embeddings (N, d).
+        Z: embeddings (N, d), or several blocks by name, as in :func:`imgcl.evaluation.evaluate`.
         labels: one per node (-1, ``None``, NaN, empty and the like for unlabelled), or a mapping from node name or
             number to class.
         classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, or any classifier with scikit-learn's conventions. A
@@ -72,7 +73,8 @@ def predict(
     """
     import pandas as pd
 
-    rows = check_embedding(Z)
+    blocks = Blocks.of(Z)
+    rows = blocks.rows
     if node_names is not None and len(node_names) != len(rows):
         raise InputError(f"there are {len(node_names)} node names but the embedding has {len(rows)} rows")
     if node_names is not None:
@@ -83,7 +85,7 @@ def predict(
     chosen = choose_classifiers(classifier)
     if len(chosen) != 1:
         raise InputError(f"{len(chosen)} classifiers were named: predictions come from one")
-    found = _classify(next(iter(chosen.values())), rows, encoded, probe, as_seed(random_state))
+    found = _classify(next(iter(chosen.values())), blocks, encoded, probe, as_seed(random_state))
     group, predicted = np.array(class_groups(encoded.sizes).of_class()), found.classes
     return pd.DataFrame(
         {
@@ -97,13 +99,13 @@ def predict(
 
 
 def _classify(
-    classifier: Classifier | EstimatorClassifier, rows: NDArray[np.float32], labels: Labels, probe: str, seed: int
+    classifier: Classifier | EstimatorClassifier, blocks: Blocks, labels: Labels, probe: str, seed: int
 ) -> Classified:
     """Every row, by the classifier trained on all labelled ones."""
-    x, fit = torch.from_numpy(normalise_rows(rows)), resolve_probe(probe)
+    x, fit = torch.from_numpy(blocks.rows), resolve_probe(probe)
     if isinstance(classifier, EstimatorClassifier):
         return classifier.fit([_everything(x, labels)], seed)[0].classify(x)
-    return classifier(PooledBench(_tasks(x, labels, seed), fit))[-1].classify(x)
+    return fit_blocks(classifier, PooledBench(_tasks(x, labels, seed), fit), blocks)[-1].classify(x)
 
 
 def _everything(x: torch.Tensor, labels: Labels) -> Task:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from torch import Tensor
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
+from imgcl.evaluation.blocks import Blocks, fit_blocks
 from imgcl.evaluation.estimators import FittedEstimator, choose_classifiers, fit_classifier
 from imgcl.evaluation.groups import class_groups
-from imgcl.evaluation.labels import Labels, check_embedding, encode_labels, normalise_rows
+from imgcl.evaluation.labels import Labels, encode_labels
 from imgcl.evaluation.metrics import confusion_matrix, expected_calibration_error
 from imgcl.evaluation.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_probe
 from imgcl.evaluation.pairing import AS_GIVEN, fingerprints
@@ -28,7 +29,7 @@ CEILING_CLASSIFIER = "reweight"
 
 @usual_torch()
 def evaluate(
-    Z: ArrayLike,
+    Z: ArrayLike | Mapping[str, ArrayLike],
     y: ArrayLike,
     imbalance: Any = "exp:100",
     classifier: Any = ("plain", "pbs"),
@@ -43,7 +44,9 @@ def evaluate(
     """Train classifiers on frozen embeddings and imbalanced labels, and test them on balanced nodes.
 
     Args:
-        Z: embeddings (N, d), finite; rows are L2-normalised before anything else.
+        Z: embeddings (N, d), finite; rows are L2-normalised before anything else. Or several blocks by name, for
+            example ``{"learned": Z, "own": X}``: each is normalised apart, and every named classifier chooses a weight
+            for each block, 0 included, on the validation nodes. Your own classifiers see all blocks with weight 1.
         y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used.
         imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
         classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, any classifier with scikit-learn's conventions, or a
@@ -78,19 +81,21 @@ def evaluate(
         ('KNeighborsClassifier',)
     """
     labels = named(encode_labels(y), class_names)
-    rows = check_embedding(Z, len(labels.codes))
+    blocks = Blocks.of(Z, len(labels.codes))
     chosen, fit, seed = choose_classifiers(classifier), resolve_probe(probe), as_seed(random_state)
     drawn = draw_splits(labels, imbalance, splits, seed, **split_options)
-    x, codes = torch.from_numpy(normalise_rows(rows)), torch.from_numpy(labels.codes)
+    x, codes = torch.from_numpy(blocks.rows), torch.from_numpy(labels.codes)
     tasks = [_task(x, codes, split.train, split.val, labels) for split in drawn]
     bench = Bench(tasks, fit, [WEIGHTINGS[name] for name in chosen if name in WEIGHTINGS])
-    scores = {name: _score(fit_classifier(each, bench, seed), x, labels, drawn) for name, each in chosen.items()}
+    scores = {
+        name: _score(fit_classifier(each, bench, seed, blocks), x, labels, drawn) for name, each in chosen.items()
+    }
     return EvaluationResult(
         scores=scores,
         class_names=labels.names,
         groups=class_groups(labels.sizes),
         protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe},
-        ceiling=_ceiling(x, labels, drawn[:ceiling], fit) if ceiling else None,
+        ceiling=_ceiling(x, labels, drawn[:ceiling], fit, blocks) if ceiling else None,
         notes=missing_classes(labels, drawn, labels.names),
     )
 
@@ -176,7 +181,7 @@ def _task(x: Tensor, codes: Tensor, train: np.ndarray, val: np.ndarray, labels: 
     return Task(x[train], codes[train], x[val], codes[val], labels.n_classes)
 
 
-def _ceiling(x: Tensor, labels: Labels, drawn: Sequence[Split], probe: Probe) -> Scores:
+def _ceiling(x: Tensor, labels: Labels, drawn: Sequence[Split], probe: Probe, blocks: Blocks) -> Scores:
     """The probe on every label outside the test set; its setting is chosen without the validation nodes."""
     classify: Classifier = CLASSIFIERS[CEILING_CLASSIFIER]
     codes = torch.from_numpy(labels.codes)
@@ -185,7 +190,7 @@ def _ceiling(x: Tensor, labels: Labels, drawn: Sequence[Split], probe: Probe) ->
         outside = np.setdiff1d(np.flatnonzero(labels.codes >= 0), split.test)
         searched = _task(x, codes, np.setdiff1d(outside, split.val), split.val, labels)
         final = _task(x, codes, outside, split.val[:0], labels)
-        models.append(classify(PooledBench([searched, final], probe))[-1])
+        models.append(fit_blocks(classify, PooledBench([searched, final], probe), blocks)[-1])
     return _score(models, x, labels, drawn)
 
 

@@ -65,7 +65,7 @@ class EvaluationResult:
         class_names: what the classes are called.
         groups: head, middle and tail classes.
         protocol: how it was evaluated (imbalance, probe, ...), for the record.
-        ceiling: the probe trained on every label outside the test set, when it was asked for.
+        ceiling: the probe trained on every label outside the test set, if requested.
         notes: what a reader should know, for example a class without training labels.
 
     Example:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,10 +59,12 @@ class LinearModel:
     Attributes:
         coefficients: (K, d + 1), intercept last.
         setting: what validation chose, for example ``{"C": 4.0}``.
+        quality: balanced validation accuracy and, negative, the log loss: what it was chosen by; larger is better.
     """
 
     coefficients: Tensor
     setting: dict[str, float]
+    quality: tuple[float, float] = (0.0, 0.0)
 
     def logits(self, x: Tensor) -> Tensor:
         """Scores (n, K); their softmax is the class probability."""
@@ -97,9 +99,10 @@ class Bench:
     """
 
     def __init__(self, tasks: Sequence[Task], probe: Probe, weightings: Sequence[Weighting] = ()) -> None:
-        self.tasks, self.probe = tasks, probe
+        self.tasks, self.probe, self.weightings = tasks, probe, tuple(weightings)
         self._wanted = list(dict.fromkeys(weightings))
         self._fitted: dict[Weighting, Candidates] = {}
+        self._scaled: dict[bytes, Bench] = {}
 
     def candidates(self, weighting: Weighting) -> Candidates:
         """Fits of every task under a weighting."""
@@ -119,9 +122,18 @@ class Bench:
         """For each task the candidate that is best on its validation rows."""
         models = []
         for task, coefficients in zip(self.tasks, candidates.coefficients, strict=True):
-            best = best_candidate(*validation_scores(task, coefficients))
-            models.append(LinearModel(coefficients[best], dict(candidates.settings[best])))
+            scores = validation_scores(task, coefficients)
+            best = best_candidate(*scores)
+            models.append(LinearModel(coefficients[best], dict(candidates.settings[best]), quality(*scores, best)))
         return models
+
+    def scaled(self, scale: Tensor) -> Bench:
+        """The same tasks with every column of their rows multiplied by a factor; classifiers share it."""
+        key = scale.numpy().tobytes()
+        if key not in self._scaled:
+            tasks = [replace(task, x=task.x * scale, x_val=task.x_val * scale) for task in self.tasks]
+            self._scaled[key] = type(self)(tasks, self.probe, self.weightings)
+        return self._scaled[key]
 
 
 class PooledBench(Bench):
@@ -132,8 +144,8 @@ class PooledBench(Bench):
         scores = [validation_scores(task, coefficients) for task, coefficients in pairs if len(task.y_val)]
         right, loss = (torch.stack(values).mean(dim=0) for values in zip(*scores, strict=True))
         best = best_candidate(right, loss)
-        setting = candidates.settings[best]
-        return [LinearModel(coefficients[best], dict(setting)) for coefficients in candidates.coefficients]
+        setting, found = candidates.settings[best], quality(right, loss, best)
+        return [LinearModel(coefficients[best], dict(setting), found) for coefficients in candidates.coefficients]
 
 
 def validation_scores(task: Task, coefficients: Tensor) -> tuple[Tensor, Tensor]:
@@ -149,7 +161,12 @@ def validation_scores(task: Task, coefficients: Tensor) -> tuple[Tensor, Tensor]
     return right, -(own.clamp_min(-1e3) @ weight)
 
 
+def quality(right: Tensor, loss: Tensor, candidate: int) -> tuple[float, float]:
+    """What a candidate is chosen by; larger is better."""
+    # round: shares of a few hundred nodes that are equal must compare equal whatever the order of summation
+    return round(right[candidate].item(), 6), -loss[candidate].item()
+
+
 def best_candidate(right: Tensor, loss: Tensor) -> int:
     """The candidate with the best balanced validation accuracy; of equals the one with the smallest log loss."""
-    # round: shares of a few hundred nodes that are equal must compare equal whatever the order of summation
-    return min(range(len(right)), key=lambda i: (-round(right[i].item(), 6), loss[i].item(), i))
+    return max(range(len(right)), key=lambda i: (*quality(right, loss, i), -i))

@@ -14,7 +14,7 @@ from imgcl._core.sparse import CSR, ColumnStatistics, DenseFeatures, Features, O
 from imgcl._core.sparse.csr import edge_uniform
 from imgcl._core.sparse.features import Products
 from imgcl._core.sparse.order import permute_rows
-from imgcl.graph import Graph
+from imgcl.graph.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,16 @@ class Block:
         row_order: which row of X every node has, or ``None``: its own.
         row_mask: factor of every node's features, or ``None``.
         diffused: the adjacency is a diffusion matrix, diagonal and weights included: it is propagated as it is.
+
+    Example:
+        >>> import numpy as np
+        >>> block = Block.from_graph(Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3)))
+        >>> block.n_nodes, block.features.shape, block.adjacency.n_entries  # every edge in both directions
+        (3, (3, 3), 4)
+        >>> block.mean @ block.dense_features()  # the mean over neighbours
+        tensor([[0.0000, 1.0000, 0.0000],
+                [0.5000, 0.0000, 0.5000],
+                [0.0000, 1.0000, 0.0000]])
     """
 
     adjacency: CSR
@@ -84,9 +94,9 @@ class Block:
         )
 
     def steps(self, layers: int, rows: Tensor | None) -> list[tuple[Block, Tensor | None]]:
-        """For every layer of an encoder: what it passes messages over, and the output rows it is asked for.
+        """For every layer of an encoder: what it passes messages over, and its output rows.
 
-        Only the last layer knows which rows are asked for: the layers below it feed their neighbours too.
+        Only the last layer is restricted to the wanted rows: the layers below it feed their neighbours too.
         """
         return [*[(self, None)] * (layers - 1), (self, rows)]
 

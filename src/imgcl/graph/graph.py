@@ -2,7 +2,7 @@
 
 A :class:`Graph` is an immutable view on arrays: a symmetric CSR adjacency without self-loops or duplicates,
 features (dense or sparse), optional labels and names. The arrays may be memory-mapped; nothing here copies
-them. Constructors that take other people's data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
+them. Constructors that take external data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
 :meth:`Graph.from_pyg`, :meth:`Graph.from_networkx`) validate it, clean it, and count what they cleaned.
 """
 
@@ -195,7 +195,7 @@ class Graph:
         labels = None if y is None else check_labels(y, self.n_nodes, names)
         return replace(self, y=labels, class_names=names)
 
-    # ------------------------------------------------------------------ from other people's data
+    # ------------------------------------------------------------------ from external data
 
     @classmethod
     def from_scipy(cls, adjacency: Any, x: Any, y: ArrayLike | None = None, **names: Any) -> Graph:

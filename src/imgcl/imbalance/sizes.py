@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cap:
-    """A class that had fewer nodes left than the law asked for."""
+    """A class that had fewer nodes left than the law requires."""
 
     class_id: int
     wanted: int
@@ -36,7 +36,7 @@ class ClassSizes:
         imbalance: the law they follow.
         sizes: number of labels by class id (0 for a class without nodes).
         order: class ids from the largest class of the graph to the smallest, which is the law's order.
-        caps: the classes that could not have what the law asked for; the others share what was missing.
+        caps: the classes that have fewer labels than the law requires; the others share what was missing.
     """
 
     imbalance: Imbalance

@@ -56,7 +56,8 @@ def run_name(config: RunConfig) -> str:
         >>> run_name(RunConfig(method="gbt")), run_name(RunConfig(method="dgi", balance=BalanceSettings()))
         ('GBT', 'DGI + ImGCL')
     """
-    return config.method.upper() + (" + ImGCL" if config.balance is not None else "")
+    method = config.method.rpartition(":")[2].rpartition(".")[2]  # of package.module:Class the class
+    return method.upper() + (" + ImGCL" if config.balance is not None else "")
 
 
 def run_settings(config: RunConfig, **sections: Any) -> dict[str, Any]:

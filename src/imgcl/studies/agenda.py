@@ -13,7 +13,7 @@ class Agenda:
     """The open cells of a study; an evaluation can start when its pre-training is there.
 
     Args:
-        cells: the cells that the study asks for and that are not finished; pre-trainings they need are added.
+        cells: the unfinished cells of the study; pre-trainings they need are added.
         store: says which pre-trainings are there.
         hopeless: keys of pre-trainings that failed before and are not to be tried again.
     """

@@ -1,7 +1,7 @@
 """The journal of a study: one JSON line per cell, appended and synced; an incomplete last line loses that line only.
 
 Every line carries its own checksum, so that a changed digit is not taken for a result (in older journals it does not).
-Lines are of two types. ``plan`` says which points of the grid were asked for, which cells they are, and with what
+Lines are of two types. ``plan`` lists the points of the grid, which cells they are, and with what
 (command, versions); ``cell`` is the result of a cell, or the error that it ended with.
 """
 

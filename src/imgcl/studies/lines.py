@@ -36,7 +36,7 @@ class PointLine(_Part):
 
 
 class PlanLine(_Part):
-    """What a study was asked for."""
+    """The plan of a study."""
 
     type: Literal["plan"]
     command: str

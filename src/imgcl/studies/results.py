@@ -40,7 +40,7 @@ class Results:
         journal: its journal.
 
     Attributes:
-        points: every point of the grid that was asked for, as labels.
+        points: every planned point of the grid, as labels.
         missing: data sets that were not there, and why.
     """
 
@@ -62,7 +62,7 @@ class Results:
         journal = Journal(self._journal.path.parents[1] / name / self._journal.path.name)
         return Results(name, journal) if journal.path.exists() else None
 
-    # ------------------------------------------------------------------ what was asked for
+    # ------------------------------------------------------------------ the plan
 
     def values(self, label: str) -> list[Any]:
         """Values of a label, in the order of the grid."""
@@ -170,7 +170,7 @@ class Results:
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people.
+    """A length of time as text.
 
     Example:
         >>> duration(59.6), duration(3700), duration(8)

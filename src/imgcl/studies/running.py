@@ -53,7 +53,7 @@ def run_study(
     retry_failed: bool = False,
     on_progress: Callable[[Progress, Cell | None, dict[str, Any] | None], None] = lambda *_: None,
 ) -> Progress:
-    """Compute what a study asks for and is not there yet.
+    """Compute the missing cells of a study.
 
     Args:
         name: of the study; its journal is named so.
@@ -148,7 +148,7 @@ def _plan(
     settings: Settings,
     work: bool,
 ) -> None:
-    """Write down what is asked for, unless the journal says the same already."""
+    """Write the plan into the journal, unless its last plan is the same."""
     workers, threads = settings.sizes()
     facts = {
         "command": command,

@@ -16,13 +16,15 @@ from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.unlabelled import check_all_labelled
 from imgcl.balance import BalanceSettings
 from imgcl.data import load_graph
+from imgcl.methods import Method
 from imgcl.training.hardware import device_name
 from imgcl.training.loading import encoder_checkpoint, load_encoder
 from imgcl.training.presets import find_preset
 from imgcl.training.record import GraphRecord
 from imgcl.training.run import Run
-from imgcl.training.settings import RunConfig, ScopeSettings, apply_overrides
+from imgcl.training.settings import RunConfig, ScopeSettings, apply_overrides, with_objects
 from imgcl.training.trainer import Trainer
+from imgcl.views import Views
 
 IMGCL = "imgcl"  # balance="imgcl": the paper's method with its defaults
 
@@ -33,12 +35,17 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     """Node embeddings by contrastive learning, with or without ImGCL's balanced selection.
 
     Args:
-        method: name of the base method.
+        method: the base method: a name, ``package.module:Class``, or a subclass of :class:`imgcl.methods.Method`.
+        encoder: the encoder, if not the preset's: a name (``gcn``, ``sage``, ``gin``, ``gat``), a module called as
+            ``module(x, edge_index)`` (it is copied, and training starts from its weights), a function of
+            ``(in_features, out_features)`` that makes one, or ``package.module:function``.
+        views: the two views, if not the preset's, for methods with two random views: a text such as
+            ``"edge-drop:0.4,feature-mask:0.1"``, a view for both, or a pair of views; see :mod:`imgcl.views`.
         n_clusters: number of pseudo-classes K; by default the number of classes that occur in the graph's labels
             (only their number is used), or ``"auto"`` when it has none.
         balance: ``"imgcl"`` or ``True`` for the paper's selection, ``None`` or ``False`` for the plain method, or
             settings: a ``BalanceSettings``, a mapping, or a string such as ``"clusters=kmeans,centrality=none"``.
-        preset: ``"fast"`` or ``"paper"``, see ``imgcl presets``.
+        preset: ``"fast"`` or ``"paper"``, see ``imgcl presets``; methods of your own start from their defaults.
         epochs: number of epochs, if not the preset's.
         settings: other settings of the method or the training to replace, by name.
         random_state: the seed of everything; or a numpy ``RandomState`` or ``Generator``, from which every fit draws
@@ -62,8 +69,10 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
     def __init__(
         self,
-        method: str = "gbt",
+        method: str | type[Method[Any]] = "gbt",
         *,
+        encoder: Any = None,
+        views: Views | None = None,
         n_clusters: int | str | None = None,
         balance: Balance = IMGCL,
         preset: str = "fast",
@@ -73,6 +82,8 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         device: str | None = "auto",
     ) -> None:
         self.method = method
+        self.encoder = encoder
+        self.views = views
         self.n_clusters = n_clusters
         self.balance = balance
         self.preset = preset
@@ -96,7 +107,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             preset=self.preset,
             balance=self.balance,
             n_clusters=self.n_clusters,
-            overrides=_overrides(self.settings, self.epochs),
+            overrides=_overrides(self.settings, epochs=self.epochs, encoder=self.encoder, views=self.views),
             seed=as_seed(self.random_state),
             device=self.device,
         )
@@ -153,24 +164,36 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         Run.write(path, config, self._record, checkpoint=state, history=self.history_, embedding=embedding)
 
     @classmethod
-    def load(cls, path: str | Path, *, device: str | None = "auto") -> ImGCL:
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        method: type[Method[Any]] | None = None,
+        encoder: Any = None,
+        views: Views | None = None,
+        device: str | None = "auto",
+    ) -> ImGCL:
         """The fitted model of a finished run directory, of :meth:`save` or of ``imgcl pretrain``.
 
         Its parameters are those of the run, so that fitting it again repeats the run. Nothing is unpickled.
 
         Args:
             path: of the run directory.
+            method: the class, where no import finds it: one that was defined in a function, or in another program.
+            encoder: the same for an encoder that was passed as a module.
+            views: the same for views of your own, which only a new fit needs.
             device: as in the constructor.
 
         Raises:
             RunError: when it is not a finished run, or damaged.
         """
         run = Run(path)
-        encoder = load_encoder(run, device=device)
-        model = cls(**_parameters(run.config), device=device)
-        model.config_, model.history_, model._encoder = run.config, run.history, encoder
+        config = with_objects(run.config, method=method, encoder=encoder, views=views)
+        trained = load_encoder(run, config=config, device=device)
+        model = cls(**_parameters(config), device=device)
+        model.config_, model.history_, model._encoder = config, run.history, trained
         model.embedding_, model._record = run.embedding, run.record
-        model.n_features_in_ = encoder.method.n_features
+        model.n_features_in_ = trained.method.n_features
         return model
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> NDArray[np.float32]:
@@ -193,25 +216,28 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
 def _parameters(config: RunConfig) -> dict[str, Any]:
     """The parameters of an estimator whose fit has this config."""
+    unread = config.build_settings().not_read()
+    own = {name: value for name, value in config.method_settings.items() if name not in unread}
     return {
         "method": config.method,
+        **{name: own.pop(name) for name in ("encoder", "views") if name in own},
         "balance": config.balance,
         "preset": "fast" if config.preset is None else config.preset.rsplit("/", 1)[-1],
-        "settings": {**config.training.model_dump(), **config.method_settings},
+        "settings": {**config.training.model_dump(), **own},
         "random_state": config.seed,
     }
 
 
-def _overrides(settings: Mapping[str, Any] | None, epochs: int | None) -> dict[str, Any]:
+def _overrides(settings: Mapping[str, Any] | None, **others: Any) -> dict[str, Any]:
     if settings is not None and not isinstance(settings, Mapping):
         raise InputError(f"settings is {settings!r}: give a mapping of names to values, such as {{'dim': 64}}")
-    return {**(settings or {}), **({} if epochs is None else {"epochs": epochs})}
+    return {**(settings or {}), **{name: value for name, value in others.items() if value is not None}}
 
 
 def make_config(
     graph_name: str,
     *,
-    method: str = "gbt",
+    method: str | type[Method[Any]] = "gbt",
     preset: str = "fast",
     balance: Balance = IMGCL,
     n_clusters: int | str | None = None,

@@ -55,7 +55,7 @@ def check_weights(checkpoint: Checkpoint, method: torch.nn.Module) -> None:
 def check_statistics(checkpoint: Checkpoint, mine: ColumnStatistics | None) -> None:
     """Refuse statistics of other features than these, or that nothing can be divided by."""
     stored = unpack("features", checkpoint)
-    if not stored:  # not asked for, or from before they were kept
+    if not stored:  # not needed, or from before they were kept
         return
     _check_same("features", stored, {} if mine is None else vars(mine))
     for name, values in stored.items():

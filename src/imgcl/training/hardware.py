@@ -69,7 +69,7 @@ def denormals_are_zero() -> Iterator[None]:
 def reuse_freed_memory() -> Iterator[None]:
     """Freed memory, up to a gigabyte, stays in the process until the end of the block; without glibc, no effect.
 
-    Every epoch frees and asks for the same large arrays. glibc hands them back each time, and the system fills each
+    Every epoch frees and allocates the same large arrays. glibc hands them back each time, and the system fills each
     page with zeros anew: a fifth of a DGI or GBT epoch. Arrays of up to 32 MB (glibc's limit) are kept.
     """
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None

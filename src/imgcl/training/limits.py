@@ -52,7 +52,7 @@ def check_memory_of_training(
 ) -> None:
     """Refuse widths and layers whose weights and hidden rows are larger than the memory, before they are allocated."""
     if not isinstance(settings, EncoderSettings) or settings.encoder not in ENCODERS:
-        return  # somebody else's method or encoder: its settings may mean anything
+        return  # a method or encoder of the user: its settings may mean anything
     rows = min(anchors_of_a_step(graph, training) or graph.n_nodes, graph.n_nodes)
     available = torch.cuda.get_device_properties(device).total_memory if device.type == "cuda" else None
     sizes = ", ".join(f"{name}={value}" for name, value in _sizes(settings).items())

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from imgcl._core import seeding
 from imgcl._core.draws import draws_of
-from imgcl._core.errors import RunError
+from imgcl._core.errors import InputError, RunError
 from imgcl._core.sparse import ColumnStatistics
 from imgcl._core.torch_settings import usual_torch
-from imgcl.methods import Method, resolve_method
+from imgcl.methods import Method
 from imgcl.training.checkpoint import Checkpoint, pack, unpack
 from imgcl.training.encoder import TrainedEncoder
 from imgcl.training.fit import check_statistics, check_weights
@@ -24,22 +24,27 @@ from imgcl.training.settings import RunConfig
 
 
 @usual_torch()
-def load_encoder(run: Run, *, device: str | None = "auto", scratch: Path | None = None) -> TrainedEncoder:
+def load_encoder(
+    run: Run, *, config: RunConfig | None = None, device: str | None = "auto", scratch: Path | None = None
+) -> TrainedEncoder:
     """The trained encoder of a finished run.
 
     Args:
         run: the run directory.
+        config: its settings, where they hold objects that ``config.json`` has only the names of.
         device: where to compute.
         scratch: directory for hidden layers of large graphs; by default the system's.
 
     Raises:
         RunError: when the run is not finished, or its checkpoint does not fit its settings.
     """
-    config, _ = run.config, run.embedding  # a run without an embedding is not finished
+    config, _ = config or run.config, run.embedding  # a run without an embedding is not finished
     checkpoint = run.checkpoint()
     try:
         method = _method(run, config, checkpoint)
         statistics = _statistics(checkpoint, method.n_features)
+    except InputError as error:
+        raise RunError(f"{run.path / 'config.json'}: {error}") from None
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         file, reason = run.path / "checkpoint.safetensors", " ".join(str(error).split())[:200]
         raise RunError(f"{file} does not fit the run's settings ({reason}): pre-train again") from None
@@ -86,7 +91,7 @@ def _method(run: Run, config: RunConfig, checkpoint: Checkpoint) -> Method[Any]:
 
 
 def _build(config: RunConfig, n_features: int) -> Method[Any]:
-    kind = resolve_method(config.method)
+    kind = config.method_class
     with draws_of([kind], seeding.torch_generator(config.seed, "weights")):
         return kind(n_features, config.build_settings())
 

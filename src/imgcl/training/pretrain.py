@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 
-import torch
-
-from imgcl._core.errors import InputError, RunError
-from imgcl._core.interrupts import deferred_interrupts
+from imgcl._core.errors import InputError, RunError, StoppedError, TrainingError
+from imgcl._core.interrupts import Interrupts, deferred_interrupts
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
 from imgcl.training import EpochReport, Run, RunConfig, Trainer
@@ -53,37 +51,77 @@ def pretrain(
         StoppedError: when an interruption ended training.
         TrainingError: when loss or weights are no longer finite.
     """
-    run = Run(out)
-    continued = bool(group.broadcast(torch.tensor(resume and run.exists, device="cpu")))
+    run, writes = Run(out), group.is_rank_zero
+    continued = group.decide(resume and run.exists)
     if continued:
         check_same(run, graph, config)
-        if bool(group.broadcast(torch.tensor(group.is_rank_zero and run.finished and run.whole, device="cpu"))):
+        if group.decide(writes and run.finished and run.whole):
             return run
-    with run.in_use() if group.is_rank_zero else nullcontext():
-        if group.is_rank_zero and not continued:
+    with run.in_use() if writes else nullcontext():
+        if writes and not continued:
             run.check_free()
         scoped = scoped_graph(graph, config)
-        trainer = Trainer(
-            config, graph if scoped is None else scoped.pretrain, diagnose=diagnose, scratch=run.path, group=group
-        )
+        seen, embedded = (graph, None) if scoped is None else (scoped.pretrain, scoped.embed)
+        trainer = Trainer(config, seen, diagnose=diagnose, scratch=run.path, group=group)
         # From here on, before anything is written, an interruption waits for the end of an epoch. Rank 0
         # decides when to stop: another rank that ended by itself would leave it waiting.
         with nullcontext() if on_interrupt is None else deferred_interrupts(on_interrupt) as interrupts:
-            if continued:
-                if run.has_checkpoint:
-                    restore(trainer, run)
-                if group.is_rank_zero:
-                    run.write_inputs(GraphRecord.of(graph, embedded=scoped))
-            elif group.is_rank_zero:
-                Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
-            if group.is_rank_zero:
-                run.train(trainer, on_epoch, interrupts)
-            else:
+            if continued and run.has_checkpoint:
+                restore(trainer, run)
+            if not writes:
                 trainer.train()
-        if group.is_rank_zero:
-            run.finish(trainer.embed(None if scoped is None else scoped.embed))
+            elif continued:
+                run.write_inputs(GraphRecord.of(graph, embedded=scoped))
+                train_into(run, trainer, on_epoch, interrupts)
+            else:
+                Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
+                train_into(run, trainer, on_epoch, interrupts)
+        if writes:
+            run.finish(trainer.embed(embedded))
         group.wait()
     return run
+
+
+def train_into(
+    run: Run,
+    trainer: Trainer,
+    on_epoch: Callable[[EpochReport], None] | None = None,
+    interrupts: Interrupts | None = None,
+) -> None:
+    """Train to the end, with checkpoints into a run directory.
+
+    Args:
+        run: the run directory.
+        trainer: the training.
+        on_epoch: called after every epoch.
+        interrupts: where Ctrl-C and SIGTERM are noted; the epoch is finished and a checkpoint written then.
+
+    Raises:
+        StoppedError: when an interruption ended training.
+        TrainingError: when loss or weights are no longer finite; the last checkpoint stays as it is.
+    """
+    try:
+        with closing(trainer.epochs()) as epochs:
+            for report in epochs:
+                if on_epoch is not None:
+                    on_epoch(report)
+                if interrupts:
+                    run.save(trainer.checkpoint(), trainer.history())
+                    message = f"stopped after epoch {report.epoch} of {report.epochs}, with a checkpoint"
+                    raise StoppedError(message, interrupts.exit_code)
+                if trainer.checkpoint_due:
+                    run.save(trainer.checkpoint(), trainer.history())
+        run.save(trainer.checkpoint(), trainer.history())
+    except TrainingError as error:
+        where = f"stopped in epoch {trainer.epoch + 1} of {trainer.config.training.epochs}"
+        raise TrainingError(f"{error}; {where}, {_last_good(run)}") from None
+
+
+def _last_good(run: Run) -> str:
+    if not run.has_checkpoint:
+        return "before the first checkpoint"
+    epoch = run.checkpoint().values["epoch"]
+    return f"the last good checkpoint is that after epoch {epoch}: {run.path / 'checkpoint.safetensors'}"
 
 
 def restore(trainer: Trainer, run: Run) -> None:

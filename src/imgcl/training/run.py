@@ -18,7 +18,7 @@ missing or damaged again.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from imgcl._core.checksums import read_checked_array, read_checked_json, write_checked_array, write_checked_json
-from imgcl._core.errors import RunError, StoppedError, TrainingError
+from imgcl._core.errors import RunError, TrainingError
 from imgcl._core.files import new_directory
-from imgcl._core.interrupts import Interrupts
 from imgcl._core.locks import owned
 from imgcl._core.version import __version__
 from imgcl.graph import Graph
@@ -42,7 +41,6 @@ from imgcl.training.content import array_problem, json_problem
 from imgcl.training.limits import IF_NOT_FINITE
 from imgcl.training.record import GraphRecord
 from imgcl.training.settings import RunConfig
-from imgcl.training.trainer import EpochReport, Trainer
 
 FORMAT = "imgcl-run-2"
 SPLIT_PARTS = ("train", "val", "test")
@@ -119,7 +117,7 @@ class Run:
         with new_directory(Path(path)) as folder:
             run = cls(folder)
             run._write_start(config, record)
-            run._write_state(checkpoint, history)
+            run.save(checkpoint, history)
             run.finish(embedding)
         return cls(path)
 
@@ -170,58 +168,21 @@ class Run:
             with suppress(OSError):  # only an empty directory can be removed: nothing is left of a run that never began
                 self.path.rmdir()
 
-    def train(
-        self,
-        trainer: Trainer,
-        on_epoch: Callable[[EpochReport], None] | None = None,
-        interrupts: Interrupts | None = None,
-    ) -> None:
-        """Train to the end, with checkpoints into this directory.
-
-        Args:
-            trainer: the training.
-            on_epoch: called after every epoch.
-            interrupts: where Ctrl-C and SIGTERM are noted; the epoch is finished and a checkpoint written then.
-
-        Raises:
-            StoppedError: when an interruption ended training.
-            TrainingError: when loss or weights are no longer finite; the last checkpoint stays as it is.
-        """
-
-        def after_epoch(report: EpochReport) -> None:
-            if on_epoch is not None:
-                on_epoch(report)
-            if interrupts:
-                self._save(trainer)
-                message = f"stopped after epoch {report.epoch} of {report.epochs}, with a checkpoint"
-                raise StoppedError(message, interrupts.exit_code)
-
-        try:
-            trainer.train(after_epoch, self._save)
-        except TrainingError as error:
-            where = f"stopped in epoch {trainer.epoch + 1} of {trainer.config.training.epochs}"
-            raise TrainingError(f"{error}; {where}, {self._last_good()}") from None
-
     def finish(self, embedding: NDArray[np.float32]) -> None:
         """Store the embedding: the run is complete."""
         write_checked_array(self.path / "embedding.npy", embedding)
 
-    def _save(self, trainer: Trainer) -> None:
-        state = trainer.checkpoint()
+    def save(self, state: Checkpoint, history: dict[str, Any]) -> None:
+        """Store the training state and what has happened so far.
+
+        Raises:
+            TrainingError: when the weights are no longer finite; the last checkpoint stays as it is.
+        """
         bad = state.not_finite()
         if bad is not None:
             raise TrainingError(f"{bad} is no longer finite: {IF_NOT_FINITE}")
-        self._write_state(state, trainer.history())
-
-    def _write_state(self, checkpoint: Checkpoint, history: dict[str, Any]) -> None:
-        checkpoint.save(self.path / "checkpoint.safetensors")
+        state.save(self.path / "checkpoint.safetensors")
         write_checked_json(self.path / "history.json", history, FORMAT)
-
-    def _last_good(self) -> str:
-        if not self.has_checkpoint:
-            return "before the first checkpoint"
-        epoch = self.checkpoint().values["epoch"]
-        return f"the last good checkpoint is that after epoch {epoch}: {self.path / 'checkpoint.safetensors'}"
 
     # ------------------------------------------------------------------ reading
 

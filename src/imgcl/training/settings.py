@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationErr
 from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
 from imgcl.balance import BalanceSettings
+from imgcl.encoders import encoder_name
 from imgcl.methods import METHODS, Method, method_name, resolve_method
 from imgcl.methods.base import MethodSettings
+from imgcl.views import views_name
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -76,6 +78,14 @@ class RunConfig(BaseModel):
     device: str = "auto"
     preset: str | None = None
 
+    @field_validator("method_settings")
+    @classmethod
+    def _named(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """Objects become their names, as in ``method``."""
+        names: dict[str, Callable[[Any], str]] = {"encoder": encoder_name, "views": views_name}
+        objects = {key for key in names if not isinstance(settings.get(key), str | None)}
+        return {key: names[key](value) if key in objects else value for key, value in settings.items()}
+
     def build_settings(self) -> MethodSettings:
         """The method's own settings, checked by the method."""
         return validated(self.method_class.Settings, self.method_settings)
@@ -138,6 +148,34 @@ def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfi
         "method_settings": checked.model_dump(exclude_unset=True),
     }
     return config.model_copy(update=changes)
+
+
+def with_objects(config: RunConfig, *, method: Any = None, encoder: Any = None, views: Any = None) -> RunConfig:
+    """The config of a run with objects in the place of their names, for those that no import finds.
+
+    Args:
+        config: of the run.
+        method: the class of the method, if it is needed.
+        encoder: the module, or the function that makes it.
+        views: the view objects.
+
+    Raises:
+        InputError: when an object has another name than the run's.
+    """
+    if method is not None:
+        _check_same("method", method_name(method), config.method)
+        config = config.model_copy(update={"method": method_name(method)})
+    for key, thing in (("encoder", encoder), ("views", views)):
+        if thing is not None:
+            stored = config.method_settings.get(key)
+            config = apply_overrides(config, {key: thing})
+            _check_same(key, config.method_settings[key], stored)
+    return config
+
+
+def _check_same(key: str, name: str, stored: str | None) -> None:
+    if name != stored:
+        raise InputError(f"{key} is {str(name)!r}, but the run was trained with {stored or 'the default'!r}")
 
 
 def _unknown(key: str, method: str, model: type[MethodSettings]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -188,24 +189,25 @@ class Trainer:
             self.best = None  # losses on other rows do not compare: the patience begins anew
         return self._rows
 
-    def train(
-        self,
-        on_epoch: Callable[[EpochReport], None] | None = None,
-        on_checkpoint: Callable[[Trainer], None] | None = None,
-    ) -> None:
-        """Train to the end, with a call after every epoch and one whenever a checkpoint is due."""
-        every = self.config.training.checkpoint_every
+    def epochs(self) -> Generator[EpochReport, None, None]:
+        """Train to the end, epoch by epoch; ``contextlib.closing`` it where an error may come in between."""
         with reuse_freed_memory(), denormals_are_zero():
             while not self.finished:
-                report = self.step()
-                if on_epoch is not None:
-                    on_epoch(report)
-                if on_checkpoint is not None and self.epoch % every == 0 and not self.finished:
-                    on_checkpoint(self)
+                yield self.step()
         if self.best is not None:
             self.method.load_state_dict(self.best[2])
-        if on_checkpoint is not None:
-            on_checkpoint(self)
+
+    def train(self, on_epoch: Callable[[EpochReport], None] | None = None) -> None:
+        """Train to the end, with a call after every epoch."""
+        with closing(self.epochs()) as epochs:
+            for report in epochs:
+                if on_epoch is not None:
+                    on_epoch(report)
+
+    @property
+    def checkpoint_due(self) -> bool:
+        """Whether a checkpoint is written between this epoch and the next; the last one is written after the end."""
+        return self.epoch % self.config.training.checkpoint_every == 0 and not self.finished
 
     # ------------------------------------------------------------------ embedding
 

@@ -13,7 +13,22 @@ from imgcl.graph.block import Block
 
 
 class View(Protocol):
-    """A random change of a block; all its randomness comes from the generator."""
+    """A random change of a block; all its randomness comes from the generator.
+
+    Any function of a block and a generator is one. A view changes edges, features or both, and keeps the nodes: row i
+    of both views is the same node.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> def flip_signs(block, generator):
+        ...     mask = torch.randint(2, (block.features.shape[1],), generator=generator) * 2.0 - 1
+        ...     return replace(block, column_mask=mask)
+        >>> import imgcl
+        >>> graph = imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=1)
+        >>> model = imgcl.ImGCL(views=flip_signs, n_clusters=2, epochs=5, settings={"dim": 8})
+        >>> model.fit_transform(graph).shape
+        (80, 8)
+    """
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
         """Return the changed block; the given one stays as it is."""
@@ -43,7 +58,15 @@ class Compose:
 
 
 class Identity:
-    """The block as it is."""
+    """The block as it is.
+
+    Example:
+        >>> import numpy as np
+        >>> from imgcl import Graph
+        >>> block = Block.from_graph(Graph.from_edges([[0], [1]], x=np.eye(2)))
+        >>> Identity()(block, torch.Generator()) is block
+        True
+    """
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
         return block

@@ -39,6 +39,13 @@ class EdgePerturbation:
 
     Args:
         p: probability that an edge is removed.
+
+    Example:
+        >>> import numpy as np, torch
+        >>> from imgcl import Graph
+        >>> block = Block.from_graph(Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3)))
+        >>> EdgePerturbation(1.0)(block, torch.Generator()).adjacency.n_entries
+        4
     """
 
     def __init__(self, p: float) -> None:

@@ -123,7 +123,7 @@ def views_name(views: Views) -> str:
 
 
 def _text(view: View) -> str | None:
-    """How a view of ours is written; ``None``: it is somebody else's, or has a setting that no text stands for."""
+    """How a view of ours is written; ``None``: it is the user's, or has a setting that cannot be written as text."""
     if type(view) is Compose:
         texts = [_text(part) for part in view.views]
         return ",".join(map(str, texts)) if texts and all(texts) else None
@@ -141,7 +141,7 @@ class _Unknown:
         self.name = name
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
-        raise InputError(f"views {self.name!r} are known only to the program that made them: pass views=…")
+        raise InputError(f"views {self.name!r} are known only to the program that made them: pass the objects, views=…")
 
 
 def _value(text: str) -> float | int | str:

@@ -61,9 +61,9 @@ def test_patterns_leave_out_label_and_ids(tmp_path, kind):
     assert report.features == 2
 
 
-@pytest.mark.parametrize(("column", "option"), [("kind", "label"), ("id", "id-column")])
+@pytest.mark.parametrize(("column", "option"), [("kind", "label"), ("id", "id_column")])
 def test_label_and_ids_are_no_features(tmp_path, column, option):
-    with pytest.raises(InputError, match=f"column '{column}' is given by --{option}: it cannot be a feature as well"):
+    with pytest.raises(InputError, match=f"column '{column}' is given by `{option}`: it cannot be a feature as well"):
         do_import(tmp_path, label="kind", features=("f1", column))
 
 
@@ -194,10 +194,10 @@ def test_standardise_and_half_precision(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"id_column": "key"}, r"has no column 'key' \(--id-column\): it has id, f1"),
-        ({"src": "from"}, r"has no column 'from' \(--src\)"),
-        ({"label": "class"}, r"has no column 'class' \(--label\)"),
-        ({"features": ("g*",)}, r"has no column 'g\*' \(--features\)"),
+        ({"id_column": "key"}, r"has no column 'key' \(`id_column`\): it has id, f1"),
+        ({"src": "from"}, r"has no column 'from' \(`src`\)"),
+        ({"label": "class"}, r"has no column 'class' \(`label`\)"),
+        ({"features": ("g*",)}, r"has no column 'g\*' \(`features`\)"),
         ({"nodes": "nodes.xlsx"}, r"nodes.xlsx: the name must end in \.parquet"),
         ({"edges": "nowhere/e.parquet"}, "there is no file nowhere/e.parquet"),
         ({"nodes": "nowhere/*.csv"}, r"there is no file nowhere/\*\.csv"),
@@ -290,7 +290,7 @@ def test_an_address_neither_loads_code_nor_reaches_the_network(tmp_path, address
 
 @pytest.mark.parametrize("value", [1.1e15, -3e20, 1e300])
 def test_numbers_that_no_encoder_can_use(tmp_path, value):
-    message = r"column 'f1' is .* in row 4 \(id 'n2'\): features must be numbers up to 1e\+15; use --standardise, or"
+    message = r"column 'f1' is .* in row 4 \(id 'n2'\): features must be numbers up to 1e\+15; use `standardise=True`"
     with pytest.raises(InputError, match=message):
         do_import(tmp_path, nodes=NODES.assign(f1=[1.0, 2.0, 1e15, value]))
     assert not (tmp_path / "g.store").exists()

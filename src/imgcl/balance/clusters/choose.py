@@ -31,7 +31,7 @@ def choose_n_clusters(points: Points, graph: Graph, *, min_fraction: float = 0.1
     rated by its modularity: the share of edges inside clusters, less what that share would be if edges fell at
     random (mean of four starts, or the mean with the neighbouring K where that is lower). Modularity rises steeply
     until the clusters are found and is flat after that, so the answer is the smallest K that reaches 96.5 % of the
-    best. Classes that edges do not tell apart are not found in this way, and a class of several communities counts as
+    best. Classes that edges do not separate are not found in this way, and a class of several communities counts as
     several. On a graph with more than 262,144 nodes 131,072 random edges and their ends stand for all.
 
     Over three embeddings and three seeds it gives 9 or 10 for the ten digits, 8 to 10 for Cora (7 classes), 7 to 10

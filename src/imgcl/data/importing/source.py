@@ -198,7 +198,7 @@ def _open_csv(
 def _header(connection: DuckDBPyConnection, path: str, wanted: set[str]) -> tuple[str, list[str], int]:
     """Delimiter, column names, and the number of blank lines above them.
 
-    The delimiter is the first that gives the columns asked for, or else the one that gives the most: a header says more
+    The delimiter is the first that gives the wanted columns, or else the one that gives the most: a header says more
     about a file than a guess from its rows, where a single wrong line would mislead.
     """
     raw = "auto_detect = false, header = false, columns = {'line': 'VARCHAR'}, delim = chr(7), quote = '', escape = ''"

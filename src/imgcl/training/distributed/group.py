@@ -51,6 +51,10 @@ class ProcessGroup:
             dist.broadcast(value, 0)
         return value
 
+    def decide(self, answer: bool) -> bool:
+        """The answer of rank 0, where the ranks might answer differently."""
+        return bool(self.broadcast(torch.tensor(answer, device="cpu")))
+
     def broadcast_rows(self, rows: Tensor | None, known: Tensor | None) -> Tensor:
         """The row numbers of rank 0; they are sent only when they differ from those already ``known``."""
         if self.world_size == 1:

@@ -1,4 +1,4 @@
-"""A random permutation of N things that is computed where it is asked for and stored nowhere."""
+"""A random permutation of N things that is computed on demand and not stored."""
 
 from __future__ import annotations
 

@@ -1,0 +1,89 @@
+"""Blocks side by side: what the weights do, and that a useless block costs nothing."""
+
+import numpy as np
+import pytest
+import torch
+
+from imgcl import InputError, evaluate
+from imgcl.evaluation import CLASSIFIERS, predict
+from imgcl.evaluation.blocks import Blocks, fit_blocks
+from imgcl.evaluation.classifiers import plain
+from imgcl.evaluation.probes import batched
+from imgcl.evaluation.tasks import Bench, Task
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1, 2], [1200, 600, 240])
+TELLING = np.eye(3)[Y] * 2 + RNG.standard_normal((len(Y), 3))
+NOISE = RNG.standard_normal((len(Y), 40))
+
+
+def accuracy(Z, classifier="reweight"):
+    result = evaluate(Z, Y, imbalance="exp:10", classifier=classifier, splits=4, ceiling=0, val_per_class=60)
+    return result[classifier, "accuracy"].mean
+
+
+def test_one_block_is_the_array_itself():
+    assert accuracy({"only": TELLING}) == accuracy(TELLING)
+
+
+def test_rows_of_every_block_have_length_one_also_after_other_blocks_changed_scale():
+    blocks = Blocks.of({"a": TELLING * 1e-20, "b": NOISE * 1e20})
+    assert np.allclose(np.linalg.norm(blocks.rows[:, :3], axis=1), 1)
+    assert np.allclose(np.linalg.norm(blocks.rows[:, 3:], axis=1), 1)
+
+
+def test_weightings_begin_with_all_alike_and_have_every_block_alone():
+    found = Blocks.of(dict.fromkeys("abc", np.eye(2))).weightings()
+    assert found[0] == {"a": 1.0, "b": 1.0, "c": 1.0}
+    assert {"a": 0.0, "b": 0.0, "c": 1.0} in found
+    assert len(found) == len({tuple(weights.values()) for weights in found}) == 13
+    assert all(max(weights.values()) == 1 for weights in found)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_a_useless_block_costs_nothing(classifier):
+    assert accuracy({"telling": TELLING, "noise": NOISE}, classifier) > accuracy(TELLING, classifier) - 0.02
+
+
+def test_blocks_that_tell_different_things_are_better_than_each():
+    first, second = np.eye(2)[(Y == 0).astype(int)], np.eye(2)[(Y == 1).astype(int)]
+    both = accuracy({"first": first, "second": second})
+    assert both > 0.99 > max(accuracy(first), accuracy(second))
+
+
+def test_coefficients_hold_the_weights():
+    """The chosen model on unweighted rows equals the model that was fitted on weighted ones."""
+    blocks = Blocks.of({"telling": TELLING, "noise": NOISE})
+    x, y = torch.from_numpy(blocks.rows), torch.from_numpy(Y)
+    bench = Bench([Task(x[::2], y[::2], x[1::2], y[1::2], 3)], batched)
+    [model] = fit_blocks(plain, bench, blocks)
+    weights = {name: model.setting[f"weight {name}"] for name in blocks.widths}
+    scale = blocks.scale(weights)
+    [fitted] = plain(bench.scaled(scale))
+    assert torch.allclose(model.logits(x), fitted.logits(x * scale), atol=1e-5)
+    assert model.quality == max(plain(bench.scaled(blocks.scale(w)))[0].quality for w in blocks.weightings())
+
+
+def test_predict_chooses_weights_by_cross_validation():
+    labels = np.where(np.arange(len(Y)) % 3 == 0, Y, -1)
+    alone = (predict(TELLING, labels, "reweight")["class"].astype(int) == Y).mean()
+    beside = (predict({"telling": TELLING, "noise": NOISE}, labels, "reweight")["class"].astype(int) == Y).mean()
+    assert beside > alone - 0.03
+
+
+@pytest.mark.parametrize(
+    ("Z", "message"),
+    [
+        ({}, "no blocks"),
+        ({"a": TELLING, "b": NOISE[:-1]}, "block 'b': the embedding has 2039 rows"),
+        ({"a": TELLING * np.nan}, "block 'a': Z\\[0, 0\\] is nan"),
+    ],
+)
+def test_wrong_blocks_are_named(Z, message):
+    with pytest.raises(InputError, match=message):
+        evaluate(Z, Y, splits=1)
+
+
+def test_blocks_of_different_lengths_are_refused_without_labels():
+    with pytest.raises(InputError, match="different numbers of rows"):
+        Blocks.of({"a": TELLING, "b": NOISE[:-1]})
