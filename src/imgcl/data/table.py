@@ -36,7 +36,7 @@ class DatasetRow:
 
 
 def about(source: str) -> str | None:
-    """What the nodes, edges and classes of a data set are; ``None`` for a path or a name that is none of a data set.
+    """What the nodes, edges and classes of a data set are; ``None`` for a path or an unknown data set.
 
     Example:
         >>> about("digits")
