@@ -169,7 +169,7 @@ def test_both_orders_of_a_product_agree() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("gnn", 5, [4]), "unknown encoder 'gnn': choose one of gcn, sage, gin, gat"),
+        (("gnn", 5, [4]), "unknown encoder 'gnn': did you mean 'gin'"),
         (("gcn", 5, []), "give at least one layer"),
         (("gat", 5, [6]), "heads = 4 does not divide the width 6"),
     ],
