@@ -33,7 +33,7 @@ OTHER_TYPES = {  # of columns that Parquet can hold and an import has to use or 
     "fc": "DATE '2020-02-02'",
     "fd": "true",
     "fe": "uuid()",
-    "ff": "170141183460469231731687303715884105727::HUGEINT",
+    "ff": "170::HUGEINT",
     "kind": "1.5::DOUBLE",
     "la": "[1, 2]",
     "lb": "{'a': 1}",
