@@ -12,7 +12,7 @@ function groupColour(name) {
 
 function drawDistribution(target) {
   const sets = [
-    ["size", "nodes in the graph", "x", "y"],
+    ["size", "labelled nodes", "x", "y"],
     ["train", `labels to learn from (${content.protocol.imbalance})`, "x2", "y2"],
   ];
   const traces = [];

@@ -90,7 +90,7 @@ function fillNotes() {
   const sizes = classes.map((entry) => entry.size);
   find("classes-note").textContent =
     `The largest class has ${(Math.max(...sizes) / Math.max(1, Math.min(...sizes))).toFixed(1)} times as many nodes as the smallest. A third of the classes is called head (common), ` +
-    "a third tail (rare), the rest middle. The first chart counts all nodes, the second the few labels that the classifier learns from in one split: the imbalance it has to cope with.";
+    "a third tail (rare), the rest middle. The first chart counts the labelled nodes, the second the few labels that the classifier learns from in one split: the imbalance it has to cope with.";
   if (content.effects) {
     const [low, high] = content.effects.classifiers;
     const [without, balanced] = content.effects.runs.map((i) => runs[i].name);
