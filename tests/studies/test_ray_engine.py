@@ -7,7 +7,7 @@ from imgcl.studies.engines.base import Settings
 from imgcl.studies.grid import expand
 
 ray = pytest.importorskip("ray")
-pytestmark = [pytest.mark.slow, pytest.mark.distributed, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.distributed, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture

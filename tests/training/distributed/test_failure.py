@@ -42,13 +42,12 @@ def nothing_is_left_running() -> Iterator[None]:
     """After a test that failed, its processes and all that they started end too."""
     yield
     while STARTED:
-        process = STARTED.pop()
-        if process.poll() is None:
-            family = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
-            for member in family:
-                with suppress(psutil.NoSuchProcess):
-                    member.kill()
-            process.communicate()
+        with STARTED.pop() as process:  # closes the pipe of one that ended, too
+            if process.poll() is None:
+                family = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
+                for member in family:
+                    with suppress(psutil.NoSuchProcess):
+                        member.kill()
 
 
 def finish(process: subprocess.Popen[bytes]) -> str:
@@ -101,7 +100,6 @@ def test_only_rank_0_prints(tmp_path: Path) -> None:
     assert finish(torchrun(tmp_path / "run")).split() == [str(tmp_path / "run")]
 
 
-@pytest.mark.slow
 def test_ray_starts_again_after_a_worker_was_killed(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     run = tmp_path / "run"

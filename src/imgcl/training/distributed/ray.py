@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def pretrain_with_ray(
     """
     try:
         import ray
+        from ray.exceptions import RayActorError
         from ray.train import FailureConfig, ScalingConfig
         from ray.train import RunConfig as RayRunConfig
         from ray.train.torch import TorchTrainer
@@ -60,22 +62,23 @@ def pretrain_with_ray(
         "diagnose": diagnose,
         "data_dir": None if data_dir is None else str(Path(data_dir).resolve()),
     }
-    trainer = TorchTrainer(
-        train_on_worker,
-        train_loop_config=facts,
-        scaling_config=ScalingConfig(num_workers=workers, use_gpu=torch.cuda.is_available()),
-        run_config=RayRunConfig(
-            name=f"attempt-{os.getpid()}",  # Ray would continue an attempt of the same name with its old settings
-            storage_path=str(run.path / "ray"),
-            failure_config=FailureConfig(max_failures=MOST_FAILURES),
-        ),
-    )
     started = not ray.is_initialized()
     if started:  # a cluster that runs already is found through RAY_ADDRESS
         os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would let any other process go first
         ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
+    scaling = ScalingConfig(num_workers=workers, use_gpu=torch.cuda.is_available())
     try:
-        trainer.fit()
+        for attempt in range(1 + MOST_FAILURES):
+            settings = RayRunConfig(
+                name=f"attempt-{os.getpid()}-{attempt}",  # Ray would continue an attempt of the same name as it was
+                storage_path=str(run.path / "ray"),
+                failure_config=FailureConfig(max_failures=MOST_FAILURES),
+            )
+            with suppress(RayActorError):  # Ray's own controller died, which its failure settings do not cover
+                TorchTrainer(
+                    train_on_worker, train_loop_config=facts, scaling_config=scaling, run_config=settings
+                ).fit()
+                break
     finally:
         if started:
             ray.shutdown()
