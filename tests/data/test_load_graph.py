@@ -85,7 +85,7 @@ def test_paths(tmp_path: Path, arrays: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("amazon", "did you mean amazon-computers or amazon-photo?"),
+        ("amazon", "did you mean amazon-computers or amazon-photo or amazon-fraud?"),
         ("wikics", "did you mean wiki-cs"),
         ("Coraa", "did you mean cora?"),
         ("dlbp", "did you mean dblp"),
@@ -110,7 +110,6 @@ def test_names_are_forgiving(tmp_path: Path, arrays: dict[str, Any]) -> None:
         ("amazon-photo", "Amazon/Photo/raw/amazon_electronics_photo.npz"),
         ("coauthor-cs", "ms_academic_cs.npz"),
         ("coauthor-physics", "coauthor-physics.npz"),
-        ("pubmed", "pubmed.npz"),
         ("dblp", "dblp.npz"),
     ],
 )
@@ -144,9 +143,43 @@ def test_another_graph_of_the_same_file_name(tmp_path: Path) -> None:
     assert load_graph(tmp_path / "cora.npz").n_nodes == n
 
 
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("pubmed", "pubmed.npz"),
+        ("facebook-pages", "facebook_pagepage.npz"),
+        ("tolokers", "tolokers.npz"),
+        ("amazon-fraud", "amazon_fraud_upu.npz"),
+        ("uai2010", "uai2010.npz"),
+        ("johns-hopkins", "johns_hopkins.npz"),
+    ],
+)
+def test_features_that_torch_geometric_leaves_alone(
+    tmp_path: Path, arrays: dict[str, Any], name: str, file: str
+) -> None:
+    np.savez(tmp_path / file, **arrays)
+    graph = load_graph(name, data_dir=tmp_path)
+    np.testing.assert_array_equal(graph.x, arrays["attr_matrix"])
+
+
+def test_classes_get_the_names_that_the_file_does_not_have(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    np.savez(tmp_path / "tolokers.npz", **arrays)
+    assert load_graph("tolokers", data_dir=tmp_path).class_names == ("ok", "banned")
+    np.savez(tmp_path / "tolokers.npz", **arrays, class_names=["good", "bad"])
+    assert load_graph("tolokers", data_dir=tmp_path).class_names == ("good", "bad")
+
+
+def test_a_graph_that_is_in_the_data_directory_alone(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFoundError, match=r"has no address .* put amazon_fraud_upu.npz into a directory"):
+        load_graph("amazon-fraud", data_dir=tmp_path)
+    row = next(row for row in dataset_table() if row.name == "amazon-fraud")
+    assert (row.origin, row.file, row.present) == (None, "amazon_fraud_upu.npz", False)
+    assert "votes that define the class" in row.about
+
+
 def test_table_lists_everything() -> None:
     rows = {row.name: row for row in dataset_table()}
-    assert len(rows) == 11
+    assert len(rows) == 16
     assert rows["dblp"].nodes == 17716
     assert not rows["dblp"].present
     assert rows["digits"].present
@@ -162,7 +195,13 @@ def test_only_data_sets_are_known_by_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize("name", ["amazon-computers", "amazon-photo", "dblp", "cora", "citeseer"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("amazon-computers", "amazon-photo", "dblp", "cora", "citeseer", "pubmed", "facebook-pages", "tolokers"),
+        *("amazon-fraud", "uai2010", "johns-hopkins"),
+    ],
+)
 def test_real_graphs_have_their_published_sizes(name: str) -> None:
     row = next(row for row in dataset_table() if row.name == name)
     if row.path is None:
@@ -174,9 +213,9 @@ def test_real_graphs_have_their_published_sizes(name: str) -> None:
         row.features,
         row.classes,
     )
-    assert isinstance(graph.x, np.ndarray) == name.startswith("amazon")
+    assert isinstance(graph.x, np.ndarray) == (name.startswith("amazon") or name in ("pubmed", "tolokers", "uai2010"))
     values = graph.x if isinstance(graph.x, np.ndarray) else graph.x.data
-    assert set(np.unique(values)) <= {0.0, 1.0}
+    assert (set(np.unique(values)) <= {0.0, 1.0}) == (name not in ("pubmed", "tolokers", "amazon-fraud"))
 
 
 def test_options_may_follow_the_name_of_a_built_in_graph() -> None:

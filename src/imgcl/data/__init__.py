@@ -15,7 +15,9 @@ from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl.data.benchmark_npz import read_benchmark_npz
 from imgcl.data.built_in import BUILT_IN
 from imgcl.data.digits import digits_graph
-from imgcl.data.public import PUBLIC, load_public
+from imgcl.data.edge_npz import read_npz
+from imgcl.data.musae import read_musae
+from imgcl.data.public import PUBLIC, READERS, load_public
 from imgcl.data.store import is_store, open_store
 from imgcl.data.synthetic import synthetic_graph
 from imgcl.data.table import DatasetRow, about, dataset_table
@@ -33,12 +35,13 @@ __all__ = [
     "digits_graph",
     "load_graph",
     "read_benchmark_npz",
+    "read_musae",
+    "read_npz",
     "read_wiki_cs",
     "synthetic_graph",
 ]
 
 NAMES = ("name", "node_names", "feature_names", "class_names")
-READERS: dict[str, Callable[..., Graph]] = {".npz": read_benchmark_npz, ".json": read_wiki_cs}
 
 
 def load_graph(
@@ -52,9 +55,10 @@ def load_graph(
 
     Args:
         source: a data set name (:func:`dataset_table` lists them; options may follow a built-in one, as in
-            ``synthetic:homophily=0.9,class_sizes=60/30/10``), the path of an ``.npz`` file in the layout of
-            gnn-benchmark, of a ``.json`` file in the layout of Wiki-CS or of a graph store (``imgcl import``), a
-            ``torch_geometric.data.Data``, a networkx graph, or a :class:`~imgcl.graph.Graph`, returned as it is.
+            ``synthetic:homophily=0.9,class_sizes=60/30/10``), the path of an ``.npz`` file (:func:`read_npz`), of a
+            ``.json`` file in the layout of Wiki-CS, of a ``.zip`` file in that of MUSAE or of a graph store
+            (``imgcl import``), a ``torch_geometric.data.Data``, a networkx graph, or a :class:`~imgcl.graph.Graph`,
+            returned as it is.
         data_dir: where raw files of public data sets lie; by default the environment variable ``IMGCL_DATA``. A file
             found there is used without any download, under its original name or that of the data set.
         cache_dir: where downloads go; by default ``IMGCL_CACHE``, else the platform's cache directory.

@@ -45,7 +45,7 @@ def read_benchmark_npz(path: str | Path, *, name: str | None = None, binarise: b
         adjacency = _read_csr(archive, "adj")
         features = _read_features(archive, rows=adjacency.shape[0])
         if binarise:
-            features = _binarise(features)
+            features = binarised(features)
         labels = archive.read("labels", ndim=1) if "labels" in archive.names else None
         if labels is None and "labels_data" in archive.names:
             raise GraphError(f"{path}: labels are a matrix (several classes per node): give one class per node")
@@ -98,16 +98,21 @@ def _read_features(archive: Archive, rows: int) -> Features:
         return matrix.toarray() if dense_enough and matrix.shape[0] == rows else matrix
     if "attr_matrix" in archive.names:
         dense = archive.read("attr_matrix", ndim=2)
-        if np.count_nonzero(dense) < SPARSE_BELOW * dense.size and dense.dtype.kind in "biuf":
-            return sp.csr_array(dense)
-        return dense
+        return compact(dense)
     raise GraphError(
         f"{archive.path}: there are no features: expected attr_data, attr_indices, attr_indptr and attr_shape, "
         "or attr_matrix"
     )
 
 
-def _binarise(x: Features) -> Features:
+def compact(dense: np.ndarray) -> Features:
+    """Sparse when few entries are not zero."""
+    if np.count_nonzero(dense) < SPARSE_BELOW * dense.size and dense.dtype.kind in "biuf":
+        return sp.csr_array(dense)
+    return dense
+
+
+def binarised(x: Features) -> Features:
     """Ones for what is above 0; values that are no numbers are left for the graph's own checks to refuse."""
     if x.dtype.kind not in "biuf":
         return x
