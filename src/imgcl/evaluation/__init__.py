@@ -8,11 +8,22 @@ from imgcl.evaluation.names import CLASSIFIERS
 from imgcl.evaluation.prediction import align_labels, predict, read_labels
 from imgcl.evaluation.probes import PROBES
 from imgcl.evaluation.protocol import evaluate
+from imgcl.evaluation.ranking import (
+    RANKING,
+    auroc,
+    average_precision,
+    brier_score,
+    lift_at,
+    precision_at,
+    ranking_metrics,
+    recall_at,
+)
 from imgcl.evaluation.results import EvaluationResult, Scores, combine
 
 __all__ = [
     "CLASSIFIERS",
     "PROBES",
+    "RANKING",
     "Blocks",
     "Effects",
     "Estimate",
@@ -21,11 +32,18 @@ __all__ = [
     "Scores",
     "align_labels",
     "attribution",
+    "auroc",
+    "average_precision",
+    "brier_score",
     "class_groups",
     "combine",
     "compare",
     "estimate",
     "evaluate",
+    "lift_at",
+    "precision_at",
     "predict",
+    "ranking_metrics",
     "read_labels",
+    "recall_at",
 ]

@@ -20,11 +20,15 @@ from imgcl.evaluation.labels import Labels, encode_labels
 from imgcl.evaluation.metrics import confusion_matrix, expected_calibration_error
 from imgcl.evaluation.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_probe
 from imgcl.evaluation.pairing import AS_GIVEN, fingerprints
+from imgcl.evaluation.ranking import RANKING, ranking_metrics
 from imgcl.evaluation.results import EvaluationResult, Scores
 from imgcl.evaluation.tasks import Bench, Classified, LinearModel, PooledBench, Probe, Task
-from imgcl.imbalance import Split, make_splits
+from imgcl.imbalance import Split, make_splits, natural_test
 
 CEILING_CLASSIFIER = "reweight"
+TESTS = ("balanced", "natural")
+FEW = 5  # a class with fewer test nodes has figures that say little
+DIGITS = 6  # of stored ranking metrics
 
 
 @usual_torch()
@@ -37,11 +41,12 @@ def evaluate(
     random_state: RandomState = 0,
     probe: str = "batched",
     *,
+    test: str = "balanced",
     ceiling: int = 1,
     class_names: Sequence[str] | None = None,
     **split_options: Any,
 ) -> EvaluationResult:
-    """Train classifiers on frozen embeddings and imbalanced labels, and test them on balanced nodes.
+    """Train classifiers on frozen embeddings and imbalanced labels, and test them on balanced or natural nodes.
 
     Args:
         Z: embeddings (N, d), finite; rows are L2-normalised before anything else. Or several blocks by name, for
@@ -57,8 +62,12 @@ def evaluate(
         splits: how many splits to draw, or the splits themselves.
         random_state: seed of the splits, and of your classifiers where they leave theirs open.
         probe: how classifiers are fitted: ``batched``, ``sklearn`` or ``pygcl``.
+        test: ``balanced``: test nodes as the splits have them, by default equally many of each class; ``natural``: the
+            same classifiers are tested on the labelled nodes outside training and validation, thinned to the class
+            shares of the graph, so that precision, AUPRC and Brier score are those of real use.
         ceiling: on how many of the splits the ceiling is computed (the probe with ``reweight``, trained on every label
-            outside the test set); 0 for none. One is enough to see what is left to gain and keeps it cheap.
+            outside the test set); 0 for none. One is enough to see what is left to gain and keeps it cheap. A natural
+            test set leaves no labels for it.
         class_names: names of classes 0, 1, ... for the result; by default the labels themselves.
         **split_options: ``train_fraction``, ``val_per_class`` and ``test_per_class`` of
             :func:`imgcl.imbalance.make_splits`.
@@ -83,7 +92,7 @@ def evaluate(
     labels = named(encode_labels(y), class_names)
     blocks = Blocks.of(Z, len(labels.codes))
     chosen, fit, seed = choose_classifiers(classifier), resolve_probe(probe), as_seed(random_state)
-    drawn = draw_splits(labels, imbalance, splits, seed, **split_options)
+    drawn = with_test(draw_splits(labels, imbalance, splits, seed, **split_options), labels, test, seed)
     x, codes = torch.from_numpy(blocks.rows), torch.from_numpy(labels.codes)
     tasks = [_task(x, codes, split.train, split.val, labels) for split in drawn]
     bench = Bench(tasks, fit, [WEIGHTINGS[name] for name in chosen if name in WEIGHTINGS])
@@ -94,10 +103,24 @@ def evaluate(
         scores=scores,
         class_names=labels.names,
         groups=class_groups(labels.sizes),
-        protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe},
-        ceiling=_ceiling(x, labels, drawn[:ceiling], fit, blocks) if ceiling else None,
-        notes=missing_classes(labels, drawn, labels.names),
+        protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe, **_natural(test)},
+        ceiling=_ceiling(x, labels, drawn[:ceiling], fit, blocks) if ceiling and test == "balanced" else None,
+        notes=(*missing_classes(labels, drawn, labels.names), *few_test_nodes(labels, drawn)),
     )
+
+
+def with_test(drawn: Sequence[Split], labels: Labels, test: str, seed: int) -> list[Split]:
+    """The splits with the test nodes that were asked for."""
+    if test not in TESTS:
+        raise InputError(f"test is {test!r}: choose from {', '.join(TESTS)}")
+    if test == "balanced":
+        return list(drawn)
+    return [natural_test(split, labels.codes, seed, i) for i, split in enumerate(drawn)]
+
+
+def _natural(test: str) -> dict[str, str]:
+    """The entry of the protocol; without one, test nodes are as they always were."""
+    return {} if test == "balanced" else {"test": test}
 
 
 def draw_splits(
@@ -144,6 +167,16 @@ def missing_classes(labels: Labels, drawn: Sequence[Split], names: Sequence[str]
     return tuple(notes)
 
 
+def few_test_nodes(labels: Labels, drawn: Sequence[Split]) -> tuple[str, ...]:
+    """A note on classes with fewer than five test nodes in some split."""
+    tested = np.stack([np.bincount(labels.codes[split.test], minlength=labels.n_classes) for split in drawn])
+    fewest = tested.min(axis=0)
+    few = [f"{labels.names[k]!r} {fewest[k]}" for k in np.flatnonzero((fewest > 0) & (fewest < FEW))]
+    if not few:
+        return ()
+    return (f"classes with under {FEW} test nodes ({', '.join(few)}): their figures say little; label more",)
+
+
 def score_predictions(
     probabilities: Sequence[Tensor | np.ndarray],
     labels: Labels,
@@ -165,8 +198,17 @@ def score_classes(
         confusion.append(confusion_matrix(truth, found.classes, labels.n_classes))
         ece.append(np.nan if p is None else expected_calibration_error(p, truth))
     cells = np.arange(len(drawn), dtype=np.int64)
-    seeds, nodes = np.zeros_like(cells), fingerprints(labels, drawn)
-    return Scores(np.stack(confusion), np.array(ece), tuple(settings), seeds, cells, nodes)
+    seeds, nodes, ranking = np.zeros_like(cells), fingerprints(labels, drawn), _ranking(classified, labels, drawn)
+    return Scores(np.stack(confusion), np.array(ece), tuple(settings), seeds, cells, nodes, ranking)
+
+
+def _ranking(classified: Sequence[Classified], labels: Labels, drawn: Sequence[Split]) -> dict[str, np.ndarray]:
+    """Metrics of the ranking (splits, K); nothing where a split has no probabilities."""
+    pairs = [(found.probabilities, labels.codes[split.test]) for found, split in zip(classified, drawn, strict=True)]
+    values = [ranking_metrics(p, truth) for p, truth in pairs if p is not None]
+    if len(values) < len(pairs):
+        return {}
+    return {name: np.stack([each[name] for each in values]).round(DIGITS) for name in RANKING}
 
 
 def _score(

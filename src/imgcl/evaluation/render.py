@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from imgcl._core.terminal import printable
@@ -20,16 +20,53 @@ COLUMNS = {
     "ece": "ECE",
 }
 
+RANKED = {
+    "auroc": "AUROC",
+    "auprc": "AUPRC",
+    "tail_auprc": "tail AUPRC",
+    "tail_recall_at_k": "tail recall@k",
+    "tail_lift": "tail lift",
+    "brier": "Brier",
+}
+FACTORS = ("tail_lift",)  # are no percentages
+LISTED = 12  # classes whose numbers of test nodes are listed one by one
+
 
 def text_table(result: EvaluationResult) -> str:
     """Mean and standard deviation in percent, one line per classifier, the ceiling below."""
-    lines = align(["classifier", *COLUMNS.values()], _rows(result))
     protocol = ", ".join(f"{key} {value}" for key, value in result.protocol.items())
     title = f"{protocol}; percent, mean ± sd over {_cells(result)}"
-    lines.insert(2 + len(result.scores), "-" * len(lines[0])) if result.ceiling is not None else None
+    lines = _table(result, _columns(result))
     if result.ceiling is not None:
         lines.append("ceiling: the probe trained on every label outside the test set")
-    return printable("\n".join([title, "", *lines, *result.notes]))
+    if any(scores.ranking for scores in result.scores.values()):
+        lines += ["", *_table(result, RANKED), "one class against the others; k: the test nodes of the class"]
+    return printable("\n".join([title, "", *lines, _test_nodes(result), *result.notes]))
+
+
+def _columns(result: EvaluationResult) -> dict[str, str]:
+    """The columns of the table: there is no middle of two classes."""
+    return {metric: title for metric, title in COLUMNS.items() if metric != "middle" or result.groups.middle}
+
+
+def _table(result: EvaluationResult, columns: Mapping[str, str]) -> list[str]:
+    lines = align(["classifier", *columns.values()], _rows(result, columns))
+    if result.ceiling is not None:
+        lines.insert(2 + len(result.scores), "-" * len(lines[0]))
+    return lines
+
+
+def _test_nodes(result: EvaluationResult) -> str:
+    """How many test nodes a split has of each class."""
+    tested = next(iter(result.scores.values())).test_nodes
+    ends = zip(tested.min(axis=0), tested.max(axis=0), strict=True)
+    sizes = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high in ends]
+    if len(set(sizes)) == 1:
+        return f"test nodes: {sizes[0]} of each of {len(sizes)} classes"
+    if len(sizes) > LISTED:
+        return f"test nodes: {tested.min():,} to {tested.max():,} of each of {len(sizes)} classes"
+    pairs = zip(result.class_names, sizes, strict=True)
+    return "test nodes: " + ", ".join(f"{name} {size}" for name, size in pairs)
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -59,9 +96,16 @@ def align(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [lines[0], "-" * len(lines[0]), *lines[1:]]
 
 
-def _rows(result: EvaluationResult) -> list[list[str]]:
+def _rows(result: EvaluationResult, columns: Iterable[str]) -> list[list[str]]:
     names = [*result.scores, *(["ceiling"] if result.ceiling is not None else [])]
-    return [[name, *(result[name, metric].percent() for metric in COLUMNS)] for name in names]
+    return [[name, *(_cell(result, name, metric) for metric in columns)] for name in names]
+
+
+def _cell(result: EvaluationResult, name: str, metric: str) -> str:
+    if metric in RANKED and not result.of(name).ranking:
+        return "-"
+    found = result[name, metric]
+    return found.percent() if metric not in FACTORS or found.mean is None else f"{found.mean:.2f}"
 
 
 def _cells(result: EvaluationResult) -> str:

@@ -15,6 +15,7 @@ from imgcl.evaluation.groups import GROUP_NAMES, Groups
 from imgcl.evaluation.intervals import Estimate, estimate
 from imgcl.evaluation.metrics import precision, recall, summary_metrics
 from imgcl.evaluation.pairing import Nodes, check_combined
+from imgcl.evaluation.ranking import RANKING, summary_ranking
 from imgcl.evaluation.render import text_table
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Scores:
         seeds: the pre-training of each cell, numbered from 0.
         splits: the split of each cell.
         nodes: fingerprints of the labels and nodes of each cell; empty where they were not recorded.
+        ranking: the metrics of :data:`imgcl.evaluation.ranking.RANKING`, each (cells, K); empty without probabilities.
     """
 
     confusion: NDArray[np.int64]
@@ -42,18 +44,30 @@ class Scores:
     seeds: NDArray[np.int64]
     splits: NDArray[np.int64]
     nodes: tuple[Nodes, ...] = ()
+    ranking: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def test_nodes(self) -> NDArray[np.int64]:
+        """Test nodes of each class, (cells, K)."""
+        return np.asarray(self.confusion.sum(axis=2))
 
     def values(self, groups: Groups) -> dict[str, NDArray[np.float64]]:
         """Every summary metric, one value per cell."""
-        return {**summary_metrics(self.confusion, groups), "ece": self.ece}
+        ranking = summary_ranking(self.ranking, groups.tail) if self.ranking else {}
+        return {**summary_metrics(self.confusion, groups), "ece": self.ece, **ranking}
+
+    def per_class(self) -> dict[str, NDArray[np.float64]]:
+        """Every metric of single classes, (cells, K)."""
+        return {"precision": precision(self.confusion), "recall": recall(self.confusion), **self.ranking}
 
     def estimate(self, values: NDArray[np.float64]) -> Estimate:
-        """Mean, standard deviation and interval of one value per cell; metrics are fractions, so it ends at 0 and 1."""
+        """Mean, standard deviation and interval of one value per cell; of fractions it ends at 0 and 1."""
         found = estimate(values, self.seeds, self.splits)
         if found.ci95 is None:
             return found
         low, high = found.ci95
-        return replace(found, ci95=(max(0.0, low), min(1.0, high)))
+        largest = 1.0 if np.nanmax(values) <= 1 else np.inf  # a lift is no fraction
+        return replace(found, ci95=(max(0.0, low), min(largest, high)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +136,32 @@ class EvaluationResult:
         for name, scores in self.scores.items():
             columns: dict[str, Any] = {"classifier": name, "seed": scores.seeds, "split": scores.splits}
             columns |= scores.values(self.groups)
-            for metric, per_class in (("precision", precision), ("recall", recall)):
-                for k, value in enumerate(per_class(scores.confusion).T):
+            for metric, per_class in scores.per_class().items():
+                for k, value in enumerate(per_class.T):
                     columns[f"{metric}[{self.class_names[k]}]"] = value
             frames.append(pd.DataFrame(columns))
         return pd.concat(frames, ignore_index=True)
+
+    def class_frame(self, classifier: str) -> pd.DataFrame:
+        """One row for each class: its group, test nodes (mean over the cells) and the mean of every metric.
+
+        Example:
+            >>> import numpy as np
+            >>> from imgcl.evaluation import evaluate
+            >>> y = np.repeat(["common", "rare"], [90, 30])
+            >>> Z = np.eye(2)[(y == "rare").astype(int)]
+            >>> result = evaluate(Z, y, "natural", "plain", splits=2, test="natural")
+            >>> result.class_frame("plain")[["class", "group", "test_nodes", "recall", "auprc"]].values.tolist()
+            [['common', 'head', 76.5, 1.0, 1.0], ['rare', 'tail', 25.5, 1.0, 1.0]]
+        """
+        import pandas as pd
+
+        scores = self.of(classifier)
+        columns: dict[str, Any] = {"class": self.class_names, "group": self.groups.of_class()}
+        columns["test_nodes"] = scores.test_nodes.mean(axis=0)
+        for metric, per_class in scores.per_class().items():
+            columns[metric] = [scores.estimate(values).mean for values in per_class.T]
+        return pd.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object: one entry per classifier (and ``ceiling``), all of the same shape, fractions in 0..1."""
@@ -143,24 +178,30 @@ class EvaluationResult:
         entry: dict[str, Any] = {
             metric: scores.estimate(values).to_dict() for metric, values in scores.values(self.groups).items()
         }
-        for metric, per_class in (("precision", precision), ("recall", recall)):
-            columns = per_class(scores.confusion).T
-            entry[metric] = {
-                name: scores.estimate(values).to_dict() for name, values in zip(self.class_names, columns, strict=True)
-            }
+        per_class = {metric: self._by_class(scores, values) for metric, values in scores.per_class().items()}
+        entry |= {metric: per_class.pop(metric) for metric in ("precision", "recall")}
+        if per_class:
+            entry["ranking"] = per_class
         entry["confusion"] = scores.confusion.sum(axis=0).tolist()
         entry["groups"] = {name: [self.class_names[k] for k in classes] for name, classes in self.groups}
         entry["cells"] = {
             "seed": scores.seeds.tolist(),
             "split": scores.splits.tolist(),
             "setting": [dict(setting) for setting in scores.settings],
-            "ece": [None if np.isnan(value) else float(value) for value in scores.ece],
+            "ece": _plain(scores.ece),
             "confusion": scores.confusion.tolist(),
         }
+        if scores.ranking:
+            entry["cells"]["ranking"] = {name: [_plain(row) for row in rows] for name, rows in scores.ranking.items()}
         if scores.nodes:
             entry["cells"]["nodes"] = {part: [getattr(n, part) for n in scores.nodes] for part in Nodes._fields}
         entry["protocol"] = {**self.protocol, "notes": list(self.notes)}
         return entry
+
+    def _by_class(self, scores: Scores, values: NDArray[np.float64]) -> dict[str, Any]:
+        """Estimates of a metric (cells, K) by class name."""
+        pairs = zip(self.class_names, values.T, strict=True)
+        return {name: scores.estimate(column).to_dict() for name, column in pairs}
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> EvaluationResult:
@@ -185,7 +226,16 @@ def _scores(cells: Mapping[str, Any]) -> Scores:
         seeds=np.asarray(cells["seed"], dtype=np.int64),
         splits=np.asarray(cells["split"], dtype=np.int64),
         nodes=_nodes(cells["nodes"], len(cells["seed"])) if "nodes" in cells else (),
+        ranking={name: _array(cells["ranking"][name]) for name in RANKING} if "ranking" in cells else {},
     )
+
+
+def _plain(values: NDArray[np.float64]) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _array(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+    return np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64)
 
 
 def _nodes(columns: Mapping[str, Sequence[str]], cells: int) -> tuple[Nodes, ...]:
@@ -238,4 +288,11 @@ def _concatenate(parts: Sequence[Scores]) -> Scores:
         seeds=np.concatenate([part.seeds + by for part, by in zip(parts, shift, strict=True)]),
         splits=np.concatenate([part.splits for part in parts]),
         nodes=tuple(n for part in parts for n in part.nodes) if all(part.nodes for part in parts) else (),
+        ranking=_join_ranking(parts),
     )
+
+
+def _join_ranking(parts: Sequence[Scores]) -> dict[str, NDArray[np.float64]]:
+    if not all(part.ranking for part in parts):
+        return {}
+    return {name: np.concatenate([part.ranking[name] for part in parts]) for name in RANKING}

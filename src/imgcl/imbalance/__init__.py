@@ -3,7 +3,14 @@
 from imgcl.imbalance.laws import LAWS, Imbalance, parse_imbalance
 from imgcl.imbalance.scopes import SCOPES, ScopedGraph, apply_scope
 from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, law_sizes
-from imgcl.imbalance.splits import Split, default_test_per_class, make_splits, random_splits, validation_split
+from imgcl.imbalance.splits import (
+    Split,
+    default_test_per_class,
+    make_splits,
+    natural_test,
+    random_splits,
+    validation_split,
+)
 
 __all__ = [
     "LAWS",
@@ -18,6 +25,7 @@ __all__ = [
     "default_test_per_class",
     "law_sizes",
     "make_splits",
+    "natural_test",
     "parse_imbalance",
     "random_splits",
     "validation_split",

@@ -181,6 +181,34 @@ def validation_split(split: Split, y: ArrayLike) -> Split:
     return Split(split.train, split.val[first], split.val[~first], split.sizes)
 
 
+def natural_test(split: Split, y: ArrayLike, random_state: RandomState = 0, number: int = 0) -> Split:
+    """The same training and validation nodes; tested on the others, with classes as common as in the graph.
+
+    The labelled nodes outside training and validation are thinned, class by class, to the shares of all labelled nodes:
+    as many as the scarcest class allows, at least one of each that is left.
+
+    Args:
+        split: whose test nodes are replaced.
+        y: labels, -1 for unlabelled.
+        random_state: the seed of the draw.
+        number: of the split, so that splits draw differently.
+
+    Example:
+        >>> y = np.repeat([0, 1], [900, 100])
+        >>> (split,) = make_splits(y, "step:1@4%", splits=1)  # 20 of each class train, 7 validate
+        >>> np.bincount(y[natural_test(split, y).test]).tolist()
+        [657, 73]
+    """
+    labels, rng = np.asarray(y), generator(as_seed(random_state), "natural test", number)
+    rest = np.setdiff1d(np.flatnonzero(labels >= 0), np.concatenate([split.train, split.val]))
+    counts, left = (np.bincount(labels[nodes], minlength=labels.max() + 1) for nodes in (labels >= 0, rest))
+    share = (left[left > 0] / counts[left > 0]).min(initial=1.0)
+    nodes, starts = _shuffled_by_class(np.where(np.isin(np.arange(len(labels)), rest), labels, -1), len(counts), rng)
+    sizes = np.minimum(left, np.maximum(1, np.floor(share * counts + 1e-9))).astype(np.int64)
+    test = np.concatenate([nodes[start : start + size] for start, size in zip(starts, sizes, strict=True)])
+    return Split(split.train, split.val, test, split.sizes)
+
+
 def default_test_per_class(counts: ArrayLike) -> int:
     """Test nodes per class where the caller does not say.
 

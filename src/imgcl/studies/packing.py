@@ -7,10 +7,12 @@ from operator import index
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imgcl.evaluation import EvaluationResult, Groups, Scores
 from imgcl.evaluation.groups import GROUP_NAMES
 from imgcl.evaluation.pairing import Nodes
+from imgcl.evaluation.ranking import RANKING
 
 
 def rounded(value: Any, digits: int) -> Any:
@@ -35,13 +37,14 @@ def pack_result(result: EvaluationResult) -> dict[str, Any]:
         >>> unpack_result(pack_result(result))["plain", "accuracy"].mean
         1.0
     """
+    ranking = "test" in result.protocol  # on balanced test nodes nobody asks for them, and journals stay small
     return {
         "class_names": list(result.class_names),
         "groups": {name: list(classes) for name, classes in result.groups},
         "protocol": {key: str(value) for key, value in result.protocol.items()},
         "notes": list(result.notes),
-        "scores": {name: _pack_scores(scores) for name, scores in result.scores.items()},
-        "ceiling": None if result.ceiling is None else _pack_scores(result.ceiling),
+        "scores": {name: _pack_scores(scores, ranking) for name, scores in result.scores.items()},
+        "ceiling": None if result.ceiling is None else _pack_scores(result.ceiling, ranking),
         **_pack_nodes(next(iter(result.scores.values())).nodes),
     }
 
@@ -80,16 +83,20 @@ def _check(result: EvaluationResult) -> None:
             raise ValueError("its confusion matrices are not those of its classes")
         if scores.ece.shape != (cells,) or len(scores.settings) != cells:
             raise ValueError("its parts have different lengths")
+        if any(rows.shape != (cells, n_classes) for rows in scores.ranking.values()):
+            raise ValueError("its rankings are not those of its classes")
         if scores.nodes and len(scores.nodes) != cells:
             raise ValueError("its nodes are not those of its cells")
 
 
-def _pack_scores(scores: Scores) -> dict[str, Any]:
+def _pack_scores(scores: Scores, ranking: bool) -> dict[str, Any]:
     cells, n_classes, _ = scores.confusion.shape
+    ranked = {name: rounded(rows.tolist(), 5) for name, rows in scores.ranking.items()} if ranking else {}
     return {
         "confusion": scores.confusion.reshape(cells, n_classes**2).tolist(),
         "ece": rounded(scores.ece.tolist(), 5),
         "settings": [rounded(dict(setting), 8) for setting in scores.settings],
+        **({"ranking": ranked} if ranked else {}),
     }
 
 
@@ -115,4 +122,9 @@ def _unpack_scores(packed: Mapping[str, Any], nodes: tuple[Nodes, ...]) -> Score
         seeds=np.zeros(cells, dtype=np.int64),
         splits=np.arange(cells, dtype=np.int64),
         nodes=nodes[:cells],  # the ceiling is that of the first splits
+        ranking={name: _floats(packed["ranking"][name]) for name in RANKING} if "ranking" in packed else {},
     )
+
+
+def _floats(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+    return np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64)
