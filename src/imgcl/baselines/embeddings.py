@@ -16,6 +16,7 @@ from imgcl.baselines.walks import random_walks
 from imgcl.evaluation.labels import normalise_rows
 from imgcl.graph import Graph
 from imgcl.graph.block import Block
+from imgcl.graph.reduction import WIDTH, Reduction
 
 Floats = NDArray[np.float32]
 
@@ -54,6 +55,40 @@ def propagated_features(graph: Graph, dim: int = 128, steps: int = 2, seed: int 
     for _ in range(steps):
         x = propagate @ x
     return principal_components(x.numpy(), dim, seed)
+
+
+def own_features(graph: Graph, width: int = WIDTH, seed: int = 0) -> Floats:
+    """Own features in at most ``width`` columns: the block ``own`` of a run, see :class:`imgcl.graph.Reduction`.
+
+    Args:
+        graph: the graph.
+        width: columns kept; features with no more are standardised, others reduced to singular vectors.
+        seed: of the randomised decomposition.
+
+    Example:
+        >>> own_features(Graph.from_edges([[0, 1], [1, 2]], x=[[4.0], [5.0], [6.0]])).tolist()
+        [[-1.0], [0.0], [1.0]]
+    """
+    return Reduction.fit(graph, width=width, random_state=seed).apply(graph)
+
+
+def neighbour_features(graph: Graph, width: int = WIDTH, hops: int = 2, seed: int = 0) -> Floats:
+    """S^hops X in at most ``width`` columns: the block ``neighbours`` of a run, as wide as :func:`own_features`.
+
+    ``propagated_features`` has centred components, which the paper's tables were made with; these are not centred.
+
+    Args:
+        graph: the graph.
+        width: columns kept.
+        hops: how often the features are propagated.
+        seed: of the randomised decomposition.
+
+    Example:
+        >>> graph = Graph.from_edges([[0], [1]], x=[[1.0], [3.0]])
+        >>> bool(np.allclose(neighbour_features(graph), 0, atol=1e-6))  # both nodes have the mean of both
+        True
+    """
+    return Reduction.fit(graph, width=width, hops=hops, random_state=seed).apply(graph)
 
 
 def deepwalk(

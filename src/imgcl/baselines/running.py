@@ -11,7 +11,15 @@ from typing import Any
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
-from imgcl.baselines.embeddings import deepwalk, deepwalk_features, node2vec, propagated_features, raw_features
+from imgcl.baselines.embeddings import (
+    deepwalk,
+    deepwalk_features,
+    neighbour_features,
+    node2vec,
+    own_features,
+    propagated_features,
+    raw_features,
+)
 from imgcl.baselines.propagate_labels import label_propagation
 from imgcl.baselines.supervised_gcn import SCHEDULES, gcn
 from imgcl.evaluation import CLASSIFIERS, EvaluationResult, class_groups, evaluate
@@ -56,6 +64,8 @@ class Baseline:
 BASELINES: dict[str, Baseline] = {
     "features": Baseline("raw features", raw_features),
     "propagated": Baseline("propagated features", propagated_features),
+    "own": Baseline("own features", own_features),
+    "neighbours": Baseline("propagated features, not centred", neighbour_features),
     "deepwalk": Baseline("DeepWalk", deepwalk),
     "node2vec": Baseline("node2vec", node2vec),
     "deepwalk-features": Baseline("DeepWalk + features", deepwalk_features, inner=deepwalk),

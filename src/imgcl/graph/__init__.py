@@ -1,18 +1,20 @@
-"""A graph: validated arrays, their checks, and pieces of it on a device."""
+"""A graph: validated arrays, their checks, pieces of it on a device, and its features in a few columns."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from imgcl.graph.graph import Graph
 
 if TYPE_CHECKING:
     from imgcl.graph.block import Block
+    from imgcl.graph.reduction import Reduction
 
-__all__ = ["Block", "Graph"]
+__all__ = ["Block", "Graph", "Reduction"]
+
+_HOMES = {"Block": "imgcl.graph.block", "Reduction": "imgcl.graph.reduction"}  # they load torch, a graph does without
 
 
 def __getattr__(name: str) -> Any:
-    if name != "Block":
+    if name not in _HOMES:
         raise AttributeError(f"module 'imgcl.graph' has no attribute {name!r}")
-    from imgcl.graph.block import Block  # loads torch, which a graph does without
-
-    return Block
+    return getattr(import_module(_HOMES[name]), name)

@@ -18,10 +18,10 @@ from imgcl._core.sparse import ColumnStatistics, locality_order
 from imgcl.encoders import LayeredEncoder
 from imgcl.graph import Graph
 from imgcl.graph.block import Block
+from imgcl.graph.rows import with_columns
 from imgcl.methods import Method
 from imgcl.training.distributed.group import ALONE, ProcessGroup
 from imgcl.training.sampling import FeatureSource, NeighbourSampler, encode_by_rows, sampled_block
-from imgcl.training.sampling.features import with_columns
 from imgcl.training.settings import TrainingSettings
 
 LARGE_NODES, LARGE_ENTRIES = 250_000, 20_000_000  # a graph with more is trained in mini-batches

@@ -133,7 +133,7 @@ def test_diffusion_rows_of_the_anchors():
 @pytest.mark.parametrize("normalise", ["none", "row", "column"])
 @pytest.mark.parametrize("kind", ["dense", "half", "sparse"])
 def test_features_of_some_nodes(normalise, kind, monkeypatch):
-    monkeypatch.setattr("imgcl.training.sampling.features.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("imgcl.graph.rows.ROWS_AT_ONCE", 7)
     x = np.abs(np.random.default_rng(0).normal(size=(30, 5))).astype(np.float32) * 100 + 3
     x = {"dense": x, "half": x.astype(np.float16), "sparse": sp.csr_array(x * (x > 100))}[kind]
     graph = Graph.from_edges([[0], [1]], x)
@@ -150,7 +150,8 @@ def test_features_of_some_nodes(normalise, kind, monkeypatch):
 @pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("settings", [{}, {"residual": True, "norm": "batch"}, {"jumping": "cat"}], ids=str)
 def test_by_rows_is_the_same_as_at_once(name, settings, monkeypatch, tmp_path):
-    monkeypatch.setattr("imgcl.training.sampling.inference.ENTRIES_AT_ONCE", 40)
+    monkeypatch.setattr("imgcl.graph.rows.ENTRIES_AT_ONCE", 40)
+    monkeypatch.setattr("imgcl.graph.rows.ROWS_AT_ONCE", 11)
     monkeypatch.setattr("imgcl.training.sampling.inference.ROWS_AT_ONCE", 11)
     torch.manual_seed(0)
     encoder = make_encoder(name, 12, [8, 8, 4], **settings)

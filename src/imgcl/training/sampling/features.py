@@ -12,9 +12,8 @@ from imgcl._core.compiled import njit
 from imgcl._core.sparse import ColumnStatistics, Features, features_of
 from imgcl.graph import Graph
 from imgcl.graph.checks import Features as GraphFeatures
+from imgcl.graph.rows import column_moments, with_columns
 from imgcl.training.sampling.permutation import permuted
-
-ROWS_AT_ONCE = 1 << 15
 
 
 class FeatureSource:
@@ -71,27 +70,9 @@ class FeatureSource:
         return features_of(chosen, self._normalise, self._device, self.statistics)
 
 
-def with_columns(x: GraphFeatures, columns: NDArray[np.int64]) -> GraphFeatures:
-    """These columns of a matrix, in this order."""
-    chosen = x[:, columns]
-    if not isinstance(chosen, np.ndarray):
-        chosen.sort_indices()
-    return chosen
-
-
 def _statistics(x: GraphFeatures) -> ColumnStatistics:
-    """Mean and standard deviation of every column, in one pass over blocks of rows."""
-    n, width = x.shape
-    count, mean, squares = 0, np.zeros(width), np.zeros(width)
-    for begin in range(0, n, ROWS_AT_ONCE):
-        part = x[begin : begin + ROWS_AT_ONCE]
-        block = (part if isinstance(part, np.ndarray) else part.toarray()).astype(np.float64)
-        # Moments of two parts joined (Chan, Golub and LeVeque): sums of squares alone would lose all digits.
-        difference, total = block.mean(axis=0) - mean, count + len(block)
-        squares += block.var(axis=0) * len(block) + difference**2 * count * len(block) / total
-        mean += difference * len(block) / total
-        count = total
-    deviation = np.sqrt(squares / max(1, n - 1))
+    """Mean and standard deviation of every column; 1 for one that does not vary."""
+    mean, deviation = column_moments(x)
     deviation[deviation == 0] = 1
     return ColumnStatistics(*(torch.from_numpy(value.astype(np.float32)) for value in (mean, deviation)))
 

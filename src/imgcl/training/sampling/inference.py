@@ -6,8 +6,6 @@ and vectors of length N. Unlike with sampled neighbours nothing is approximate, 
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,17 +15,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl._core.errors import InputError
-from imgcl._core.files import reserve
 from imgcl._core.sparse import CSR, DenseFeatures
 from imgcl._core.sparse.csr import wrap_array
 from imgcl.encoders.layered import Convolution, LayeredEncoder
 from imgcl.graph import Graph
+from imgcl.graph.rows import ROWS_AT_ONCE, row_ranges, scratch_array
 from imgcl.training.sampling.features import FeatureSource
 from imgcl.training.sampling.piece import Piece
 from imgcl.views.diffusion import Rows
-
-ENTRIES_AT_ONCE = 1 << 20  # neighbours of one range of rows
-ROWS_AT_ONCE = 1 << 15
 
 
 def encode_by_rows(
@@ -70,7 +65,7 @@ def encode_by_rows(
             next_projected = None if following is None else scratch_array((n, following.shape[1]), scratch)
             width = layer.out_features
             kept = scratch_array((n, width), scratch) if encoder.residual and not last else None
-            for rows in _ranges(graph):
+            for rows in row_ranges(graph):
                 piece, inputs = _piece(graph, degree, rows, layer, projected, diffusion, device)
                 result = (layer if raw and index == 0 else layer.propagate)(piece, inputs, piece.rows)
                 if hidden is not None:
@@ -98,13 +93,6 @@ def _first_products(
         end = min(n, begin + ROWS_AT_ONCE)
         products[begin:end] = source.rows(begin, end).products([None])(layer.input_weight)[0].cpu().numpy()
     return products
-
-
-def scratch_array(shape: tuple[int, int], folder: str | Path | None = None) -> NDArray[np.float32]:
-    """A float32 array on disk that is gone when nobody uses it any more."""
-    with tempfile.TemporaryFile(dir=folder, prefix="imgcl-") as file:
-        reserve(file.fileno(), 4 * shape[0] * shape[1])
-        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
 
 
 def _piece(
@@ -148,14 +136,3 @@ def _piece(
 
 def _tensor(array: NDArray[np.float32], device: Any) -> Tensor:
     return wrap_array(np.asarray(array), np.float32).to(device)  # a store's features cannot be written
-
-
-def _ranges(graph: Graph) -> Iterator[slice]:
-    """Ranges of rows with about the same number of entries."""
-    n, begin = graph.n_nodes, 0
-    while begin < n:
-        goal = graph.indptr[begin] + ENTRIES_AT_ONCE
-        end = int(np.searchsorted(graph.indptr, goal, side="right")) - 1
-        end = min(n, begin + ROWS_AT_ONCE, max(end, begin + 1))
-        yield slice(begin, end)
-        begin = end
