@@ -51,8 +51,8 @@ class Checkpoint:
         return None
 
     @classmethod
-    def load(cls, path: Path) -> Checkpoint:
-        """Read the file; anything but a whole checkpoint of this format is refused."""
+    def load(cls, path: Path, remedy: str = REMEDY) -> Checkpoint:
+        """Read the file; anything but a whole checkpoint of this format is refused, with what to do."""
         if not path.exists():
             raise RunError(f"{path} does not exist: the run has not reached its first checkpoint")
         with open(path, "rb"):  # what the system refuses is not damage
@@ -62,18 +62,18 @@ class Checkpoint:
                 metadata = file.metadata() or {}
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         except (SafetensorError, OSError, RuntimeError, ValueError) as error:
-            raise RunError(f"{path} is damaged ({error}): {REMEDY}") from None
+            raise RunError(f"{path} is damaged ({error}): {remedy}") from None
         found, values = metadata.get("format", "none"), metadata.get("values", "")
         if found != UNCHECKED:
             check_format(path, found, FORMAT)
             if metadata.get("checksum") != _checksum(tensors, values):
-                raise RunError(f"{path} is damaged (its checksum does not fit): {REMEDY}")
+                raise RunError(f"{path} is damaged (its checksum does not fit): {remedy}")
         try:
             plain = parse_json(values)
         except ValueError as error:
-            raise RunError(f"{path} is damaged ({error}): {REMEDY}") from None
+            raise RunError(f"{path} is damaged ({error}): {remedy}") from None
         if not isinstance(plain, dict):
-            raise RunError(f"{path} is damaged (its values are not an object): {REMEDY}")
+            raise RunError(f"{path} is damaged (its values are not an object): {remedy}")
         return cls(tensors, plain)
 
 

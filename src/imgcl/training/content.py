@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from imgcl.graph.checks import MAX_CLASSES
 
+ROWS = ("embedding.npy", "own.npy", "neighbours.npy")  # arrays with a row for every node
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
@@ -79,10 +80,11 @@ def json_problem(name: str, content: dict[str, Any]) -> str | None:
 
 def array_problem(name: str, array: NDArray[Any]) -> str | None:
     """What is wrong with an array of a run, in a few words."""
-    dimensions, kinds = (2, "f") if name == "embedding.npy" else (1, "i")
+    rows = name in ROWS
+    dimensions, kinds = (2, "f") if rows else (1, "i")
     if array.ndim != dimensions or array.dtype.kind not in kinds:
         return f"shape {array.shape} of {array.dtype}"
-    if name == "embedding.npy":
+    if rows:
         return None if np.isfinite(array).all() else "values that are not finite"
     low, high = (-1, MAX_CLASSES) if name == "labels.npy" else (0, 2**63 - 1)
     return None if not len(array) or (array.min() >= low and array.max() < high) else "numbers that are too large"

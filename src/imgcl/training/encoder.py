@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ from imgcl._core.torch_settings import usual_torch
 from imgcl.graph import Graph
 from imgcl.methods import Method
 from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
+from imgcl.training.blocks import Reductions, apply_reductions
 from imgcl.training.limits import check_finite
-from imgcl.training.settings import TrainingSettings
+from imgcl.training.settings import LEARNED, TrainingSettings
 
 SHOWN = 5  # names in an error message
 
@@ -37,6 +38,7 @@ class TrainedEncoder:
         feature_names: those of the training graph, if it had some.
         statistics: what columns are standardised by, with ``normalise=column``.
         scratch: directory for hidden layers of large graphs.
+        reductions: what makes the blocks of features beside the learned one.
     """
 
     method: Method[Any]
@@ -46,6 +48,7 @@ class TrainedEncoder:
     feature_names: tuple[str, ...] | None = None
     statistics: ColumnStatistics | None = None
     scratch: Path | None = None
+    reductions: Reductions = field(default_factory=dict)
 
     @usual_torch()
     def embed(self, graph: Graph) -> NDArray[np.float32]:
@@ -62,9 +65,21 @@ class TrainedEncoder:
             device=self.device,
             scratch=self.scratch,
             statistics=self.statistics,
-            columns=find_columns(graph, self.method.n_features, self.feature_names),
+            columns=self._columns(graph),
         )
         return check_finite(embed_all(self.method, batches))
+
+    def embed_blocks(self, graph: Graph) -> dict[str, NDArray[np.float32]]:
+        """All blocks of a graph by name: what :meth:`embed` gives as ``learned``, and the blocks of features.
+
+        Raises:
+            InputError: when it has other features.
+        """
+        columns = self._columns(graph)
+        return {LEARNED: self.embed(graph)} | apply_reductions(self.reductions, graph, columns, self.scratch)
+
+    def _columns(self, graph: Graph) -> NDArray[np.int64] | None:
+        return find_columns(graph, self.method.n_features, self.feature_names)
 
 
 def embed_all(method: Method[Any], batches: WholeGraph | MiniBatches) -> NDArray[np.float32]:

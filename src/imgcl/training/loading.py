@@ -15,11 +15,12 @@ from imgcl._core.errors import InputError, RunError
 from imgcl._core.sparse import ColumnStatistics
 from imgcl._core.torch_settings import usual_torch
 from imgcl.methods import Method
+from imgcl.training.blocks import Reductions
 from imgcl.training.checkpoint import Checkpoint, pack, unpack
 from imgcl.training.encoder import TrainedEncoder
 from imgcl.training.fit import check_statistics, check_weights
 from imgcl.training.hardware import device_name, resolve_device
-from imgcl.training.run import Run
+from imgcl.training.run import REDUCTION, WRITTEN_AGAIN, Run
 from imgcl.training.settings import RunConfig
 
 
@@ -43,6 +44,7 @@ def load_encoder(
     try:
         method = _method(run, config, checkpoint)
         statistics = _statistics(checkpoint, method.n_features)
+        reductions = _reductions(run, method.n_features)
     except InputError as error:
         raise RunError(f"{run.path / 'config.json'}: {error}") from None
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
@@ -62,6 +64,7 @@ def load_encoder(
         None if names is None else tuple(names),
         statistics,
         scratch,
+        reductions,
     )
 
 
@@ -115,3 +118,13 @@ def _statistics(checkpoint: Checkpoint, n_features: int) -> ColumnStatistics | N
     like = torch.empty(n_features, dtype=torch.float32)
     check_statistics(checkpoint, ColumnStatistics(like, like))
     return ColumnStatistics(**stored)
+
+
+def _reductions(run: Run, n_features: int) -> Reductions:
+    """What makes the run's blocks of features."""
+    found = run.reductions
+    for name, reduction in found.items():
+        if reduction.n_features != n_features:
+            problem = f"{name} has {reduction.n_features} features, the encoder {n_features}"
+            raise RunError(f"{run.path / REDUCTION} is damaged ({problem}): {WRITTEN_AGAIN}")
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
 from imgcl._core.errors import InputError, RunError, StoppedError, TrainingError
@@ -11,9 +11,19 @@ from imgcl._core.interrupts import Interrupts, deferred_interrupts
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
 from imgcl.training import EpochReport, Run, RunConfig, Trainer
+from imgcl.training.blocks import (
+    Reductions,
+    apply_reductions,
+    check_blocks,
+    fit_reductions,
+    load_reductions,
+    reduced_blocks,
+)
 from imgcl.training.checkpoint import REMEDY
 from imgcl.training.distributed.group import ALONE, ProcessGroup
 from imgcl.training.record import GraphRecord
+from imgcl.training.run import REDUCTION
+from imgcl.training.settings import block_names
 
 
 def pretrain(
@@ -39,7 +49,7 @@ def pretrain(
         out: the run directory.
         source: what the user called the graph; by default its name.
         resume: continue the run in ``out`` from its last checkpoint; a run that is finished is left as it is, but for
-            damaged files, which are written again.
+            damaged files, which are written again, and blocks that it has not yet, which are added.
         diagnose: record how pseudo-labels compare with the graph's labels.
         on_epoch: called after every epoch.
         on_interrupt: called when Ctrl-C or SIGTERM comes; the epoch is finished and a checkpoint written then.
@@ -55,8 +65,11 @@ def pretrain(
     continued = group.decide(resume and run.exists)
     if continued:
         check_same(run, graph, config)
-        if group.decide(writes and run.finished and run.whole):
+        stored = run.config.blocks
+        config = config.model_copy(update={"blocks": block_names({*stored, *config.blocks})})
+        if group.decide(writes and run.finished and config.blocks == stored and run.whole):
             return run
+    check_blocks(graph, config.blocks)
     with run.in_use() if writes else nullcontext():
         if writes and not continued:
             run.check_free()
@@ -77,9 +90,28 @@ def pretrain(
                 Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
                 train_into(run, trainer, on_epoch, interrupts)
         if writes:
-            run.finish(trainer.embed(embedded))
+            _finish(run, trainer, embedded)
         group.wait()
     return run
+
+
+def _finish(run: Run, trainer: Trainer, embedded: Graph | None) -> None:
+    """Embed the nodes, make the blocks of features, and store all of it."""
+    reductions = _reductions(run, trainer)
+    blocks = apply_reductions(reductions, embedded or trainer.graph, scratch=run.path)
+    run.finish(trainer.embed(embedded), reductions, blocks)
+    run.add_blocks(trainer.config.blocks)
+
+
+def _reductions(run: Run, trainer: Trainer) -> Reductions:
+    """What makes the blocks of features: as the run has it, or fitted on the graph that was trained on."""
+    graph, config = trainer.graph, trainer.config
+    names = reduced_blocks(config.blocks, graph.n_features)
+    with suppress(RunError):
+        stored = load_reductions(run.path / REDUCTION, names, "")
+        if all(reduction.n_features == graph.n_features for reduction in stored.values()):
+            return stored
+    return fit_reductions(graph, config.blocks, config.seed, run.path)
 
 
 def train_into(
@@ -155,7 +187,7 @@ def check_same(run: Run, graph: Graph, config: RunConfig) -> None:
             f"{run.path} was trained on another graph (fingerprint {fingerprint}, now {graph.fingerprint}): "
             "use another directory (`out`)"
         )
-    stored, given = run.config.model_dump(), config.model_dump()
+    stored, given = (each.model_dump(exclude={"blocks"}) for each in (run.config, config))  # blocks can be added
     changed = [key for key in stored if stored[key] != given[key]]
     if changed:
         raise RunError(

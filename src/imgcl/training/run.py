@@ -4,7 +4,9 @@
 ``config.json``        settings, seed, preset, graph (name, source, fingerprint), versions
 ``checkpoint.safetensors``  the training state; the trained encoder once finished, with the statistics of its features
 ``history.json``       loss of every epoch, what happened at every labelling
-``embedding.npy``      (N, d) float32; present once finished
+``reduction.safetensors``  what makes the blocks of features, where the run has some
+``own.npy``, ``neighbours.npy``  those blocks, (N, up to 256) float32
+``embedding.npy``      (N, d) float32, the learned block; present once finished, and written last
 ``labels.npy``         the graph's labels, for evaluation without the graph
 ``names.json``         names of nodes, classes and features, where the graph has them
 ``split-*.npy``        rows of train, val and test, when the scope ties the run to one split
@@ -18,7 +20,7 @@ missing or damaged again.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
@@ -36,16 +38,19 @@ from imgcl._core.locks import owned
 from imgcl._core.version import __version__
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, Split
+from imgcl.training.blocks import Reductions, load_reductions, reduced_blocks, save_reductions
 from imgcl.training.checkpoint import Checkpoint
 from imgcl.training.content import array_problem, json_problem
 from imgcl.training.limits import IF_NOT_FINITE
 from imgcl.training.record import GraphRecord
-from imgcl.training.settings import RunConfig
+from imgcl.training.settings import LEARNED, NEIGHBOURS, OWN, RunConfig, block_names
 
 FORMAT = "imgcl-run-2"
 SPLIT_PARTS = ("train", "val", "test")
+REDUCTION = "reduction.safetensors"
 FILES = (
     *("checkpoint.safetensors", "history.json", "embedding.npy", "labels.npy", "names.json"),
+    *(REDUCTION, f"{OWN}.npy", f"{NEIGHBOURS}.npy"),
     *(f"split-{part}.npy" for part in SPLIT_PARTS),
 )
 RECORDED_PACKAGES = ("torch", "numpy", "scipy", "numba", "scikit-learn", "torch_geometric")
@@ -97,6 +102,8 @@ class Run:
         checkpoint: Checkpoint,
         history: dict[str, Any],
         embedding: NDArray[np.float32],
+        reductions: Reductions | None = None,
+        blocks: Mapping[str, NDArray[np.float32]] | None = None,
     ) -> Run:
         """Write a finished run at once: the directory is there with all its files, or it is not there.
 
@@ -107,6 +114,8 @@ class Run:
             checkpoint: with the weights.
             history: losses and labellings.
             embedding: of the nodes.
+            reductions: what makes its blocks of features.
+            blocks: those blocks.
 
         Raises:
             RunError: when ``path`` holds a run.
@@ -118,7 +127,7 @@ class Run:
             run = cls(folder)
             run._write_start(config, record)
             run.save(checkpoint, history)
-            run.finish(embedding)
+            run.finish(embedding, reductions, blocks)
         return cls(path)
 
     def _write_start(self, config: RunConfig, record: GraphRecord) -> None:
@@ -168,9 +177,26 @@ class Run:
             with suppress(OSError):  # only an empty directory can be removed: nothing is left of a run that never began
                 self.path.rmdir()
 
-    def finish(self, embedding: NDArray[np.float32]) -> None:
-        """Store the embedding: the run is complete."""
+    def finish(
+        self,
+        embedding: NDArray[np.float32],
+        reductions: Reductions | None = None,
+        blocks: Mapping[str, NDArray[np.float32]] | None = None,
+    ) -> None:
+        """Store the blocks of features, what makes them, and last the embedding: the run is complete."""
+        if reductions:
+            save_reductions(self.path / REDUCTION, reductions)
+        for name, rows in (blocks or {}).items():
+            write_checked_array(self.path / f"{name}.npy", rows)
         write_checked_array(self.path / "embedding.npy", embedding)
+
+    def add_blocks(self, names: tuple[str, ...]) -> None:
+        """Note in ``config.json`` that the run has these blocks too; their files are there already."""
+        config, facts = self.config, self.facts
+        every = block_names({*config.blocks, *names})
+        if every != config.blocks:
+            changed = config.model_copy(update={"blocks": every})
+            write_checked_json(self.path / "config.json", {**facts, "config": changed.model_dump(mode="json")}, FORMAT)
 
     def save(self, state: Checkpoint, history: dict[str, Any]) -> None:
         """Store the training state and what has happened so far.
@@ -198,7 +224,7 @@ class Run:
     def whole(self) -> bool:
         """Whether the run is finished and every file of it can be read."""
         try:
-            _ = self.facts, self.config, self.history, self.embedding, self.node_names, self.split
+            _ = self.facts, self.config, self.history, self.blocks, self.reductions, self.node_names, self.split
             if (self.path / "labels.npy").exists():
                 _ = self.labels
             self.checkpoint()
@@ -229,6 +255,28 @@ class Run:
         if not self.finished and self.exists:
             raise RunError(f"{self.path} is not finished: pre-train into it with `resume=True` to continue it")
         return self._read_array("embedding.npy")
+
+    @property
+    def blocks(self) -> dict[str, NDArray[np.float32]]:
+        """The blocks of the embedding by name: ``learned``, and the blocks of features that the run has."""
+        blocks = {LEARNED: self.embedding}
+        for name in self._reduced:
+            rows = blocks[name] = self._read_array(f"{name}.npy")
+            if len(rows) != len(blocks[LEARNED]):
+                problem = f"{len(rows)} rows for {len(blocks[LEARNED])} nodes"
+                raise RunError(f"{self.path / f'{name}.npy'} is damaged ({problem}): {WRITTEN_AGAIN}")
+        return blocks
+
+    @property
+    def reductions(self) -> Reductions:
+        """What makes the blocks of features, to be applied to other graphs."""
+        names = self._reduced
+        return load_reductions(self.path / REDUCTION, names, WRITTEN_AGAIN) if names else {}
+
+    @property
+    def _reduced(self) -> tuple[str, ...]:
+        """Names of the blocks of features."""
+        return reduced_blocks(self.config.blocks, self.facts["graph"].get("n_features"))
 
     @property
     def labels(self) -> NDArray[np.int64]:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+)
 
 from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
@@ -16,6 +25,31 @@ from imgcl.methods.base import MethodSettings
 from imgcl.views import views_name
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+LEARNED, OWN, NEIGHBOURS = "learned", "own", "neighbours"
+BLOCKS = (LEARNED, OWN, NEIGHBOURS)
+"""Blocks of an embedding: what was learned, own features, propagated features (S^2 X)."""
+
+
+def block_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names of blocks in their usual order, from names or a text with commas; ``learned`` is always one of them.
+
+    Raises:
+        InputError: when a name is unknown, or ``learned`` is missing.
+
+    Example:
+        >>> block_names("own,learned"), block_names(["learned"])
+        (('learned', 'own'), ('learned',))
+    """
+    if not isinstance(given, Iterable):
+        raise InputError(f"`blocks` is {given!r}: give names of {', '.join(BLOCKS)}")
+    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
+    unknown = [name for name in names if name not in BLOCKS]
+    if unknown:
+        raise InputError(f"unknown block {unknown[0]!r} in `blocks`{did_you_mean(str(unknown[0]), BLOCKS)}")
+    if LEARNED not in names:
+        raise InputError(f"`blocks` is {', '.join(names) or 'empty'}: 'learned' must be one of them")
+    return tuple(name for name in BLOCKS if name in names)
 
 
 class TrainingSettings(BaseModel):
@@ -65,6 +99,7 @@ class RunConfig(BaseModel):
     Attributes:
         method: a name, ``package.module:Class``, or the class; it is kept as text. A class that cannot be imported (one
             of a function, or of the program that runs) is found within this process only.
+        blocks: which blocks the embedding has; they do not change the training.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -77,6 +112,20 @@ class RunConfig(BaseModel):
     seed: int = 0
     device: str = "auto"
     preset: str | None = None
+    blocks: tuple[str, ...] = (LEARNED,)
+
+    @model_serializer(mode="wrap")
+    def _without_the_only_block(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A run without further blocks is written, and known, as before there were some."""
+        values: dict[str, Any] = write(self)
+        if self.blocks == (LEARNED,):
+            values.pop("blocks", None)
+        return values
+
+    @field_validator("blocks", mode="before")
+    @classmethod
+    def _ordered(cls, blocks: Any) -> Any:
+        return block_names(blocks)
 
     @field_validator("method_settings")
     @classmethod
