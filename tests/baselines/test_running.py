@@ -24,6 +24,8 @@ def test_every_baseline_beats_chance_through_the_same_evaluation(
     name: str, small_graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("imgcl.baselines.supervised_gcn.EPOCHS", 40)
+    monkeypatch.setattr("imgcl.evaluation.trees.FOREST", 20)
+    monkeypatch.setattr("imgcl.evaluation.trees.ROUNDS", 20)
     result = run_baseline(name, small_graph, imbalance="exp:5", splits=2, **QUICK.get(name, {}))
     assert result.protocol["baseline"] == name
     assert result.protocol["imbalance"] == "exp:5"

@@ -1,4 +1,4 @@
-"""What to compare with: features, walks, propagation and supervised networks, through the same evaluation."""
+"""What to compare with: features, walks, propagation, supervised networks and trees, through the same evaluation."""
 
 from imgcl.baselines.embeddings import (
     deepwalk,
@@ -14,6 +14,7 @@ from imgcl.baselines.propagate_labels import label_propagation
 from imgcl.baselines.running import BASELINES, Baseline, resolve_baseline, run_baseline
 from imgcl.baselines.skipgram import skip_gram
 from imgcl.baselines.supervised_gcn import gcn
+from imgcl.baselines.trees import neighbour_means, trees, trees_neighbours
 from imgcl.baselines.walks import random_walks
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "gcn",
     "label_propagation",
     "neighbour_features",
+    "neighbour_means",
     "node2vec",
     "own_features",
     "principal_components",
@@ -33,4 +35,6 @@ __all__ = [
     "resolve_baseline",
     "run_baseline",
     "skip_gram",
+    "trees",
+    "trees_neighbours",
 ]

@@ -22,7 +22,9 @@ from imgcl.baselines.embeddings import (
 )
 from imgcl.baselines.propagate_labels import label_propagation
 from imgcl.baselines.supervised_gcn import SCHEDULES, gcn
-from imgcl.evaluation import CLASSIFIERS, EvaluationResult, class_groups, evaluate
+from imgcl.baselines.trees import WEIGHTS, trees, trees_neighbours
+from imgcl.evaluation import EvaluationResult, class_groups, evaluate
+from imgcl.evaluation.estimators import classifier_names
 from imgcl.evaluation.labels import encode_labels
 from imgcl.evaluation.protocol import draw_splits, law_name, missing_classes, named, score_predictions
 from imgcl.graph import Graph
@@ -45,7 +47,7 @@ class Baseline:
 
     title: str
     make: Callable[..., Any]
-    classifiers: tuple[str, ...] = tuple(CLASSIFIERS)
+    classifiers: tuple[str, ...] = classifier_names()
     embeds: bool = True
     inner: Callable[..., Any] | None = None
 
@@ -71,6 +73,10 @@ BASELINES: dict[str, Baseline] = {
     "deepwalk-features": Baseline("DeepWalk + features", deepwalk_features, inner=deepwalk),
     "gcn": Baseline("supervised GCN", gcn, tuple(SCHEDULES), embeds=False),
     "label-propagation": Baseline("label propagation", label_propagation, ("plain", "reweight"), embeds=False),
+    "trees": Baseline("trees on features", trees, tuple(WEIGHTS), embeds=False),
+    "trees-neighbours": Baseline(
+        "trees on features and neighbours' means", trees_neighbours, tuple(WEIGHTS), embeds=False
+    ),
 }
 
 

@@ -10,7 +10,7 @@ from imgcl.cli.console import DataDir, key_values, out
 
 
 def baseline(
-    name: Annotated[str, typer.Argument(help="Baseline, for example features, deepwalk, node2vec, gcn.")],
+    name: Annotated[str, typer.Argument(help="Baseline, for example features, node2vec, gcn, trees.")],
     graph: Annotated[str, typer.Argument(help="A labelled graph: data set name or path.")],
     imbalance: Annotated[str, typer.Option(help="Law of the training labels.")] = "exp:100",
     classifier: Annotated[str | None, typer.Option(help="Classifiers, separated by commas.")] = None,
@@ -20,12 +20,13 @@ def baseline(
     data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
 ) -> None:
-    """Evaluate a baseline: raw features, random walks, propagated features, a supervised network, label propagation.
+    """Evaluate a baseline: raw or propagated features, random walks, a supervised network, label propagation, trees.
 
     Examples:
       imgcl baseline features digits
       imgcl baseline node2vec amazon-photo --set p=0.5 --set q=2
       imgcl baseline gcn dblp --classifier plain,pbs --json
+      imgcl baseline trees-neighbours amazon-photo --splits 5
     """
     from imgcl.baselines import run_baseline
     from imgcl.baselines.running import check_options

@@ -19,6 +19,7 @@ from imgcl.evaluation.ranking import (
     recall_at,
 )
 from imgcl.evaluation.results import EvaluationResult, Scores, combine
+from imgcl.evaluation.trees import TreesClassifier
 
 __all__ = [
     "CLASSIFIERS",
@@ -30,6 +31,7 @@ __all__ = [
     "EvaluationResult",
     "Groups",
     "Scores",
+    "TreesClassifier",
     "align_labels",
     "attribution",
     "auroc",

@@ -13,11 +13,10 @@ from torch import Tensor
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import derive
 from imgcl.evaluation.blocks import Blocks, fit_blocks
-from imgcl.evaluation.names import CLASSIFIERS, Classifier, resolve_classifiers
+from imgcl.evaluation.names import CLASSIFIERS, Classifier
 from imgcl.evaluation.results import CEILING
 from imgcl.evaluation.tasks import Bench, Classified, LinearModel, Task
-
-LARGEST_SEED = 2**32  # of numpy's RandomState
+from imgcl.evaluation.trees import LARGEST_SEED, TreesClassifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +26,7 @@ class FittedEstimator:
     Attributes:
         estimator: fitted on class numbers.
         n_classes: K; the estimator may have seen fewer.
-        setting: nothing; its settings are the user's.
+        setting: what validation chose; nothing for a user's estimator.
     """
 
     estimator: Any
@@ -74,6 +73,27 @@ class EstimatorClassifier:
         return FittedEstimator(estimator.fit(task.x.numpy(), task.y.numpy()), task.n_classes)
 
 
+@dataclass(frozen=True, eq=False)
+class ValidatedTrees(EstimatorClassifier):
+    """``trees``: as any estimator, except that the validation rows choose the ensemble."""
+
+    estimator: Any = field(default_factory=TreesClassifier)
+
+    def _fit(self, task: Task, seed: int) -> FittedEstimator:
+        model = clone(self.estimator).set_params(random_state=seed)
+        model.fit(task.x.numpy(), task.y.numpy(), task.x_val.numpy(), task.y_val.numpy())
+        return FittedEstimator(model, task.n_classes, dict(model.setting_))
+
+
+ESTIMATORS: dict[str, EstimatorClassifier] = {"trees": ValidatedTrees()}
+"""Classifiers by name that are not linear."""
+
+
+def classifier_names() -> tuple[str, ...]:
+    """Names that :func:`choose_classifiers` knows."""
+    return (*CLASSIFIERS, *ESTIMATORS)
+
+
 def _is_open_seed(name: str, value: Any) -> bool:
     return value is None and (name == "random_state" or name.endswith("__random_state"))
 
@@ -82,8 +102,8 @@ def choose_classifiers(given: Any) -> dict[str, Classifier | EstimatorClassifier
     """Classifiers by what they are called in a result.
 
     Args:
-        given: a name of :data:`CLASSIFIERS` (or several with commas), a classifier of scikit-learn, or a sequence of
-            names, classifiers and pairs ``("name", classifier)``. Without a name it is called as its class.
+        given: a name of :data:`CLASSIFIERS` or ``trees`` (or several with commas), a classifier of scikit-learn, or a
+            sequence of names, classifiers and pairs ``("name", classifier)``. Without a name it is called as its class.
 
     Raises:
         InputError: when something is neither, or two have one name.
@@ -94,14 +114,14 @@ def choose_classifiers(given: Any) -> dict[str, Classifier | EstimatorClassifier
         ['plain', 'KNeighborsClassifier', '3 neighbours']
     """
     if isinstance(given, str):
-        return dict(resolve_classifiers(given))
+        return _by_name([name.strip() for name in given.split(",")])
     listed = _listed(given)
     if not listed:
-        return dict(resolve_classifiers([]))
+        return _by_name([])
     found: dict[str, Classifier | EstimatorClassifier] = {}
     for each in listed:
         if isinstance(each, str):
-            found |= resolve_classifiers([each])
+            found |= _by_name([each])
             continue
         name, estimator = _named(each)
         if name in found:
@@ -110,12 +130,20 @@ def choose_classifiers(given: Any) -> dict[str, Classifier | EstimatorClassifier
     return found
 
 
+def _by_name(names: Sequence[str]) -> dict[str, Classifier | EstimatorClassifier]:
+    unknown = [name for name in names if name not in classifier_names()]
+    if unknown or not names:
+        what = f"unknown classifier {unknown[0]!r}" if unknown else "no classifier was named"
+        raise InputError(f"{what}: choose from {', '.join(classifier_names())}")
+    return {name: ESTIMATORS[name] if name in ESTIMATORS else CLASSIFIERS[name] for name in names}
+
+
 def _listed(given: Any) -> list[Any]:
     """The parts of a sequence; a classifier (a pipeline has parts, too) and a pair are one part."""
     if not isinstance(given, Iterable) or isinstance(given, type) or hasattr(given, "fit"):
         return [given]
     parts = list(given)
-    return [tuple(parts)] if _is_pair(given) and parts[0] not in CLASSIFIERS else parts
+    return [tuple(parts)] if _is_pair(given) and parts[0] not in classifier_names() else parts
 
 
 def _is_pair(given: Any) -> bool:
@@ -129,10 +157,10 @@ def _named(given: Any) -> tuple[str, Any]:
         raise InputError(f"classifier {estimator.__name__} is a class: give an instance, {estimator.__name__}()")
     if not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")) or not _is_classifier(estimator):
         raise InputError(
-            f"classifier is of type {type(estimator).__name__}: give a name ({', '.join(CLASSIFIERS)}), a classifier "
-            "of scikit-learn, or a list of those and of pairs ('name', classifier)"
+            f"classifier is of type {type(estimator).__name__}: give a name ({', '.join(classifier_names())}), a "
+            "classifier of scikit-learn, or a list of those and of pairs ('name', classifier)"
         )
-    if name in (*CLASSIFIERS, CEILING):
+    if name in (*classifier_names(), CEILING):
         raise InputError(f"classifier {name!r} is the name of one of ours: give yours another name")
     return name, estimator
 

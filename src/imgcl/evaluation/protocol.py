@@ -54,7 +54,8 @@ def evaluate(
             for each block, 0 included, on the validation nodes. Your own classifiers see all blocks with weight 1.
         y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used.
         imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
-        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, any classifier with scikit-learn's conventions, or a
+        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, ``trees`` (boosting or a random forest, see
+            :class:`imgcl.evaluation.TreesClassifier`), any classifier with scikit-learn's conventions, or a
             sequence of names, classifiers and pairs ``("name", classifier)``; without a name a classifier is called as
             its class. A clone of it is fitted to the training nodes of each split, on class numbers 0..K-1 in the order
             of the result's ``class_names``. A ``random_state`` that is ``None`` is set to one derived from

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from imgcl.evaluation.labels import Labels, check_embedding, normalise_rows
-from imgcl.evaluation.names import resolve_classifiers, resolve_probe
+from imgcl.evaluation.blocks import Blocks
+from imgcl.evaluation.estimators import choose_classifiers, fit_classifier
+from imgcl.evaluation.labels import Labels
+from imgcl.evaluation.names import resolve_probe
 from imgcl.evaluation.tasks import Bench, Task
 from imgcl.imbalance import Split
 
@@ -23,16 +25,22 @@ class Prediction(NamedTuple):
 
 
 def node_predictions(
-    Z: ArrayLike, labels: Labels, split: Split, classifiers: Sequence[str], probe: str = "batched"
+    Z: ArrayLike | Mapping[str, ArrayLike],
+    labels: Labels,
+    split: Split,
+    classifiers: Sequence[str],
+    probe: str = "batched",
+    seed: int = 0,
 ) -> dict[str, Prediction]:
     """Train on the split's few labels, as the evaluation does, and classify the whole graph.
 
     Args:
-        Z: embeddings (N, d).
+        Z: embeddings (N, d), or blocks by name.
         labels: of the nodes.
         split: its training nodes teach, its validation nodes choose the setting.
-        classifiers: names of ``imgcl.evaluation.CLASSIFIERS``.
+        classifiers: names of ``imgcl.evaluation.CLASSIFIERS``, or ``trees``.
         probe: as in :func:`imgcl.evaluation.evaluate`.
+        seed: of classifiers that draw.
 
     Example:
         >>> from imgcl.evaluation.labels import encode_labels
@@ -41,12 +49,12 @@ def node_predictions(
         >>> node_predictions(Z, labels, Split([0, 3], [1, 4], [2, 5]), ["plain"])["plain"].classes.tolist()
         [0, 0, 0, 1, 1, 1]
     """
-    x = torch.from_numpy(normalise_rows(check_embedding(Z, len(labels.codes))))
-    codes = torch.from_numpy(labels.codes)
+    blocks, codes = Blocks.of(Z, len(labels.codes)), torch.from_numpy(labels.codes)
+    x = torch.from_numpy(blocks.rows)
     train, val = np.array(split.train), np.array(split.val)  # splits are read-only, torch wants writable
     bench = Bench([Task(x[train], codes[train], x[val], codes[val], labels.n_classes)], resolve_probe(probe))
     found = {}
-    for name, classify in resolve_classifiers(list(classifiers)).items():
-        confidence, winner = torch.softmax(classify(bench)[0].logits(x), dim=1).max(dim=1)
-        found[name] = Prediction(winner.numpy().astype(np.int64), confidence.numpy().astype(np.float32))
+    for name, classifier in choose_classifiers(list(classifiers)).items():
+        classified = fit_classifier(classifier, bench, seed, blocks)[0].classify(x)
+        found[name] = Prediction(classified.classes, classified.confidence.astype(np.float32))
     return found

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from imgcl._core.documents import read_toml
 from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl.baselines import resolve_baseline
-from imgcl.evaluation.names import resolve_classifiers, resolve_probe
+from imgcl.evaluation.estimators import choose_classifiers
+from imgcl.evaluation.names import resolve_probe
 from imgcl.graph import Graph
 from imgcl.imbalance import parse_imbalance
 from imgcl.methods import resolve_method
@@ -71,7 +72,7 @@ class StudySpec(BaseModel):
             resolve_method(method)
         for baseline in self.baselines:
             resolve_baseline(baseline)
-        resolve_classifiers(self.classifiers)
+        choose_classifiers(self.classifiers)
         resolve_probe(self.probe)
         for imbalance in self.imbalances:
             if imbalance != ORDINARY or self.scope != "train":
