@@ -1,6 +1,7 @@
 """``imgcl import``, and the commands that follow it."""
 
 import io
+import json
 import shlex
 import shutil
 
@@ -14,6 +15,8 @@ from typer.testing import CliRunner
 from imgcl._core.errors import InputError
 from imgcl.cli import app
 from imgcl.cli.import_ import import_graph
+from imgcl.data.importing import ImportSettings
+from imgcl.data.importing.tables import _check_memory_of_structure
 from imgcl.data.store import open_store
 
 
@@ -55,12 +58,53 @@ def test_import_and_what_follows(tables):
 
 
 def test_what_is_missing_or_contradicts(tables):
-    with pytest.raises(InputError, match="--features is missing"):
-        run(*arguments(tables))
+    with pytest.raises(InputError, match="--edges is missing"):
+        run("import", "--nodes", tables / "nodes.csv", "--out", tables / "ring.store")
+    edges = ("import", "--edges", tables / "edges.csv", "--src", "a", "--dst", "b", "--out", tables / "ring.store")
+    for option in ("--label", "--features"):
+        with pytest.raises(
+            InputError, match=f"`{option[2:]}` is a column of the nodes, and there is no table of nodes"
+        ):
+            run(*edges, option, "kind")
     with pytest.raises(InputError, match="--ogb and --edges contradict each other"):
         run(*arguments(tables, "--ogb", tables))
     with pytest.raises(InputError, match="setting on_dangling = 'maybe'"):
         run(*arguments(tables, "--features", "f1", "--on-dangling", "maybe"))
+
+
+def test_from_a_list_of_edges_to_embeddings(tables):
+    store, trained = tables / "ring.store", tables / "run"
+    columns = ("--src", "a", "--dst", "b")
+    done = run("import", "--edges", tables / "edges.csv", *columns, "--out", store)
+    assert "the store has structural features" in done.stderr
+    graph = open_store(store)
+    assert (graph.n_nodes, graph.n_edges, graph.n_features) == (60, 60, 65)
+    assert set(graph.node_names) == {f"u{i}" for i in range(60)}
+    settings = ("--epochs", 3, "--set", "dim=4", "--n-clusters", 2, "--quiet")
+    assert run("pretrain", store, "--out", trained, *settings).exit_code == 0
+    assert run("embed", trained, "--graph", store, "--out", tables / "same.npy").exit_code == 0
+    same, own = np.load(tables / "same.npy"), np.load(trained / "embedding.npy")
+    np.testing.assert_allclose(same, own, rtol=1e-4, atol=1e-5)
+    with pytest.raises(InputError, match="it embeds the graph it was trained on, and 'digits' is another one"):
+        run("embed", trained, "--graph", "digits", "--out", tables / "other.npy")
+
+
+def test_structural_features_of_a_graph_that_has_others(tables):
+    run(*arguments(tables, "--features", "f*", "--label", "kind"))
+    store, trained = tables / "ring.store", tables / "run"
+    settings = ("--features", "structure", "--epochs", 3, "--set", "dim=4", "--quiet")
+    assert run("pretrain", store, "--out", trained, *settings).exit_code == 0
+    assert json.loads((trained / "config.json").read_text())["graph"]["source"] == f"{store}:features=structure"
+    assert run("embed", trained, "--graph", store, "--out", tables / "same.npy").exit_code == 0
+
+
+def test_numbers_in_a_list_of_edges_keep_their_order(tables):
+    pd.DataFrame({"src": [10, 2, 3], "dst": [2, 3, 10]}).to_parquet(tables / "numbers.parquet")
+    run("import", "--edges", tables / "numbers.parquet", "--out", tables / "numbers.store", "--features", "structure")
+    graph = open_store(tables / "numbers.store")
+    assert list(graph.node_names) == ["2", "3", "10"]
+    with pytest.raises(InputError, match=r"nodes needs at least .* allow more \(`memory_limit`\)"):
+        _check_memory_of_structure(ImportSettings(edges="e", src="a", dst="b"), 10**6)
 
 
 def graph_of(folder):

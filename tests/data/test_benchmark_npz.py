@@ -105,10 +105,6 @@ def test_names_with_characters_that_do_not_exist(tmp_path: Path, arrays: dict[st
 
 BAD = {
     "no adjacency": ({"adj_indptr": None}, "array 'adj_indptr' is missing"),
-    "no features": (
-        {"attr_data": None, "attr_indices": None, "attr_indptr": None, "attr_shape": None},
-        "there are no features: expected attr_data",
-    ),
     "half the features": ({"attr_shape": None}, "array 'attr_shape' is missing"),
     "pickled labels": ({"labels": np.array([0, 1, 1, None])}, "'labels' has dtype object"),
     "label matrix": ({"labels": np.eye(4)}, r"'labels' has shape \(4, 4\), expected 1 dim"),

@@ -179,7 +179,7 @@ def test_a_graph_that_is_in_the_data_directory_alone(tmp_path: Path) -> None:
 
 def test_table_lists_everything() -> None:
     rows = {row.name: row for row in dataset_table()}
-    assert len(rows) == 16
+    assert len(rows) == 18
     assert rows["dblp"].nodes == 17716
     assert not rows["dblp"].present
     assert rows["digits"].present

@@ -92,7 +92,7 @@ BAD_INPUT = {
     "ragged features": ({"x": [[1], [1, 2], [3]]}, "x is not a matrix: its rows differ in length"),
     "features one-dimensional": ({"x": [1, 2, 3]}, r"x has shape \(3,\): it must be \(nodes, features\)"),
     "no feature columns": ({"x": np.zeros((3, 0))}, "x has no columns"),
-    "no features": ({"x": None}, "the graph has no features: pass x"),
+    "neither features nor nodes": ({"x": None, "edges": np.zeros((2, 0)), "n_nodes": None}, "the graph is empty"),
     "wrong feature length": ({"n_nodes": 4}, "x has 3 rows but the graph has 4 nodes"),
     "wrong label length": ({"y": [0, 1]}, r"labels have shape \(2,\), expected \(3,\)"),
     "two-dimensional labels": ({"y": [[0, 1], [1, 0], [0, 0]]}, r"labels have shape \(3, 2\), expected \(3,\)"),
@@ -241,8 +241,20 @@ def test_torch_geometric_column_labels_and_missing_parts() -> None:
     np.testing.assert_array_equal(graph.y, [1, 0])
     with pytest.raises(GraphError, match="no edge_index"):
         Graph.from_pyg(Data(x=torch.ones(2, 1)))
-    with pytest.raises(GraphError, match="no features"):
-        Graph.from_pyg(Data(edge_index=edge_index))
+    assert Graph.from_pyg(Data(edge_index=edge_index)).x.shape == (2, 0)
+
+
+def test_a_graph_without_features() -> None:
+    graph = Graph.from_edges([[0, 1], [1, 4]], y=[0, 1, -1, -1, 1])
+    assert (graph.n_nodes, graph.n_edges, graph.n_features) == (5, 2, 0)
+    assert Graph.from_edges([[0], [1]], n_nodes=3).n_nodes == 3
+    assert Graph.from_scipy(np.ones((3, 3))).x.shape == (3, 0)
+    assert Graph.from_networkx(nx.path_graph(3)).x.shape == (3, 0)
+    assert graph.subgraph([0, 1]).x.shape == (2, 0)
+    with pytest.raises(GraphError, match=r"edge 0 is \(0, 4\): node numbers must be 0\.\.2"):
+        Graph.from_edges([[0], [4]], n_nodes=3)
+    with pytest.raises(GraphError, match="the graph is empty"):
+        Graph.from_edges(np.zeros((2, 0), dtype=np.int64))
 
 
 def test_networkx() -> None:

@@ -42,9 +42,9 @@ def results() -> dict[str, Any]:
     from imgcl._core.sparse import threads
     from imgcl._core.sparse.columns import BinaryColumns
     from imgcl.balance import BalanceSettings, centrality, draw, kmeans
-    from imgcl.baselines.walks import random_walks
     from imgcl.data import synthetic_graph
     from imgcl.graph.block import Block
+    from imgcl.graph.structure.walks import random_walks
     from imgcl.imbalance import make_splits
     from imgcl.views import PPRDiffusion
 

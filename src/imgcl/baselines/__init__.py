@@ -12,10 +12,10 @@ from imgcl.baselines.embeddings import (
 )
 from imgcl.baselines.propagate_labels import label_propagation
 from imgcl.baselines.running import BASELINES, Baseline, resolve_baseline, run_baseline
-from imgcl.baselines.skipgram import skip_gram
 from imgcl.baselines.supervised_gcn import gcn
 from imgcl.baselines.trees import neighbour_means, trees, trees_neighbours
-from imgcl.baselines.walks import random_walks
+from imgcl.graph.structure.skipgram import skip_gram
+from imgcl.graph.structure.walks import random_walks
 
 __all__ = [
     "BASELINES",

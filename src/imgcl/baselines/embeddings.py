@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import generator
 from imgcl._core.torch_settings import usual_torch
-from imgcl.baselines.skipgram import skip_gram
-from imgcl.baselines.walks import random_walks
 from imgcl.evaluation.labels import normalise_rows
 from imgcl.graph import Graph
 from imgcl.graph.block import Block
 from imgcl.graph.reduction import WIDTH, Reduction
+from imgcl.graph.structure.skipgram import skip_gram
+from imgcl.graph.structure.walks import random_walks
 
 Floats = NDArray[np.float32]
 
@@ -110,7 +110,7 @@ def deepwalk(
         seed: of walks and training.
         walks_per_node: walks that start at each node.
         length: nodes in a walk.
-        window: see :func:`imgcl.baselines.skipgram.skip_gram`.
+        window: see :func:`imgcl.graph.structure.skipgram.skip_gram`.
         negatives: likewise.
         epochs: likewise.
     """
@@ -140,11 +140,11 @@ def node2vec(
         graph: the graph; features are not used.
         dim: width of the embedding.
         seed: of walks and training.
-        p: see :func:`imgcl.baselines.walks.random_walks`.
+        p: see :func:`imgcl.graph.structure.walks.random_walks`.
         q: likewise.
         walks_per_node: walks that start at each node.
         length: nodes in a walk.
-        window: see :func:`imgcl.baselines.skipgram.skip_gram`.
+        window: see :func:`imgcl.graph.structure.skipgram.skip_gram`.
         negatives: likewise.
         epochs: likewise.
     """

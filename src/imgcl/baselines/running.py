@@ -42,6 +42,7 @@ class Baseline:
         make: a function of the graph that gives an embedding, or one that gives predictions for splits.
         classifiers: those it knows.
         embeds: whether ``make`` gives an embedding.
+        reads_features: whether it uses the features of the nodes.
         inner: the function that gets the ``**options`` of ``make``.
     """
 
@@ -49,6 +50,7 @@ class Baseline:
     make: Callable[..., Any]
     classifiers: tuple[str, ...] = classifier_names()
     embeds: bool = True
+    reads_features: bool = True
     inner: Callable[..., Any] | None = None
 
     @property
@@ -68,11 +70,13 @@ BASELINES: dict[str, Baseline] = {
     "propagated": Baseline("propagated features", propagated_features),
     "own": Baseline("own features", own_features),
     "neighbours": Baseline("propagated features, not centred", neighbour_features),
-    "deepwalk": Baseline("DeepWalk", deepwalk),
-    "node2vec": Baseline("node2vec", node2vec),
+    "deepwalk": Baseline("DeepWalk", deepwalk, reads_features=False),
+    "node2vec": Baseline("node2vec", node2vec, reads_features=False),
     "deepwalk-features": Baseline("DeepWalk + features", deepwalk_features, inner=deepwalk),
     "gcn": Baseline("supervised GCN", gcn, tuple(SCHEDULES), embeds=False),
-    "label-propagation": Baseline("label propagation", label_propagation, ("plain", "reweight"), embeds=False),
+    "label-propagation": Baseline(
+        "label propagation", label_propagation, ("plain", "reweight"), embeds=False, reads_features=False
+    ),
     "trees": Baseline("trees on features", trees, tuple(WEIGHTS), embeds=False),
     "trees-neighbours": Baseline(
         "trees on features and neighbours' means", trees_neighbours, tuple(WEIGHTS), embeds=False
@@ -137,6 +141,10 @@ def run_baseline(
     names = _classifiers(name, baseline, classifier)
     if graph.y is None:
         raise InputError(f"graph {graph.name!r} has no labels: a baseline cannot be evaluated without them")
+    if baseline.reads_features and not graph.n_features:
+        raise InputError(
+            f"graph {graph.name!r} has no features: load_graph(graph) makes structural ones from its edges"
+        )
     check_options(name, options)
     if baseline.embeds:
         Z = baseline.make(graph, seed=seed, **options)

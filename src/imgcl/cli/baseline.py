@@ -28,13 +28,13 @@ def baseline(
       imgcl baseline gcn dblp --classifier plain,pbs --json
       imgcl baseline trees-neighbours amazon-photo --splits 5
     """
-    from imgcl.baselines import run_baseline
+    from imgcl.baselines import resolve_baseline, run_baseline
     from imgcl.baselines.running import check_options
     from imgcl.data import load_graph
 
     given = {key: _number(value) for key, value in key_values(options or []).items()}
     check_options(name, given)  # also what run_baseline takes by itself, such as graph
-    loaded = load_graph(graph, data_dir=data_dir)
+    loaded = load_graph(graph, features="auto" if resolve_baseline(name).reads_features else "own", data_dir=data_dir)
     result = run_baseline(name, loaded, imbalance, classifier, splits, seed, **given)
     if as_json:
         print(result.to_json())

@@ -63,11 +63,12 @@ def _embed_new(
 ) -> tuple[NDArray[np.float32], Sequence[str] | None]:
     """Embedding and node names of another graph; hidden layers of a large one lie beside the output meanwhile."""
     from imgcl.data import load_graph
+    from imgcl.graph.structure import is_structural
     from imgcl.training.loading import load_encoder
 
     file.parent.mkdir(parents=True, exist_ok=True)
     encoder = load_encoder(run, device=device, scratch=file.parent)
-    loaded = load_graph(graph, data_dir=data_dir)
+    loaded = load_graph(graph, features="structure" if is_structural(run.feature_names) else "auto", data_dir=data_dir)
     return encoder.embed(loaded), loaded.node_names
 
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def import_graph(
     store: Annotated[Path, typer.Option("--out", help="Graph store to create, for example graph.store.")],
     edges: Annotated[str | None, typer.Option(help="Edges: .parquet, .csv or .tsv, or a glob of them.")] = None,
-    nodes: Annotated[str | None, typer.Option(help="Nodes: .parquet, .csv or .tsv, or a glob of them.")] = None,
+    nodes: Annotated[
+        str | None, typer.Option(help="Nodes, likewise (default: those that edges name, without labels).")
+    ] = None,
     id_column: Annotated[str, typer.Option(help="Column of the nodes that edges refer to.")] = "id",
     src: Annotated[str, typer.Option(help="Column of an edge's source.")] = "src",
     dst: Annotated[str, typer.Option(help="Column of an edge's target.")] = "dst",
@@ -29,7 +31,9 @@ def import_graph(
     numeric_label: Annotated[
         bool, typer.Option("--numeric-label", help="The class is a number: 3 and 3.0 are one class.")
     ] = False,
-    features: Annotated[str | None, typer.Option(help="Feature columns: a,b,c or prefix*.")] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Feature columns: a,b,c or prefix* (default: structure, made from the edges).")
+    ] = None,
     weight: Annotated[str | None, typer.Option(help="Weight of an edge; rows with weight 0 are no edges.")] = None,
     directed_as: Annotated[
         str, typer.Option(help="undirected: either direction; mutual: both directions.")
@@ -50,6 +54,7 @@ def import_graph(
     Examples:
       imgcl import --edges edges.parquet --nodes nodes.parquet --features 'f*' --label class --out graph.store
       imgcl import --edges 'edges-*.csv' --nodes nodes.csv --id-column user --features age,country --out users.store
+      imgcl import --edges edges.parquet --out links.store
       imgcl import --ogb dataset/ogbn_products --out products.store
     """
     from imgcl.data.importing import ImportSettings, import_ogb, import_tables, parse_size
@@ -64,9 +69,8 @@ def import_graph(
         with _said_when_stopped(store), _bar(quiet) as on_progress:
             report = import_ogb(ogb, store, memory_limit=limit, on_progress=on_progress)
     else:
-        absent = [option for option, value in tables.items() if value is None]
-        if absent:
-            raise InputError(f"--{absent[0]} is missing: an import needs --edges, --nodes and --features (or --ogb)")
+        if edges is None:
+            raise InputError("--edges is missing: an import needs a table of edges (or --ogb)")
         settings = validated(
             ImportSettings,
             {
@@ -85,7 +89,7 @@ def import_graph(
                 "dtype": dtype,
                 "memory_limit": limit,
                 "name": name,
-                "features": tuple(filter(None, (part.strip() for part in str(features).split(",")))),
+                "features": tuple(filter(None, (part.strip() for part in (features or "").split(",")))),
             },
         )
         with _said_when_stopped(store), _bar(quiet) as on_progress:
@@ -99,6 +103,8 @@ def import_graph(
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
     err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
+    if ogb is None and settings.structural:
+        err.print("no feature columns (--features): the store has structural features, of random walks and degrees")
     command = shlex.join(["imgcl", "pretrain", str(store), "--out", f"runs/{store.stem}"])
     err.print(f"next: {command}", markup=False, highlight=False, soft_wrap=True)
     out.print(str(report.path), markup=False, highlight=False, soft_wrap=True)

@@ -30,6 +30,9 @@ def pretrain_command(
         str | None,
         typer.Option(help="The two views: edge-drop:0.4,feature-mask:0.1; | separates the first from the second."),
     ] = None,
+    features: Annotated[
+        str, typer.Option(help="own, structure (made from the edges), or auto: own where the graph has some.")
+    ] = "auto",
     preset: Annotated[str, typer.Option(help="Settings to start from: fast or paper (see `imgcl presets`).")] = "fast",
     balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
     no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
@@ -74,6 +77,7 @@ def pretrain_command(
       imgcl pretrain amazon-photo --method gbt --epochs 200 --no-balance --out runs/photo-plain
       imgcl pretrain my-graph.npz --n-clusters auto --set lr=0.001 --out runs/mine
       imgcl pretrain digits --method grace --views "edge-drop:0.3,node-drop:0.1" --out runs/views
+      imgcl pretrain lastfm-asia --features structure --out runs/lastfm
       imgcl pretrain amazon-photo --out runs/photo --resume
       imgcl pretrain products.store --batch-size 1024 --fanout 10,10 --out runs/products
       torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
@@ -97,6 +101,8 @@ def pretrain_command(
         if engine == "ray":
             raise InputError("--track follows a training of this process: leave it out with --engine ray")
     thinning = {"scope": scope, "imbalance": imbalance, "split": split}
+    if features != "auto":
+        graph = f"{graph}:features={features}"  # whoever loads the graph again gets the same
     loaded = load_graph(graph, data_dir=data_dir)
     config = make_config(
         loaded.name,

@@ -16,6 +16,7 @@ from imgcl.data.benchmark_npz import read_benchmark_npz
 from imgcl.data.built_in import BUILT_IN
 from imgcl.data.digits import digits_graph
 from imgcl.data.edge_npz import read_npz
+from imgcl.data.features import FeatureChoice, choose_features, split_features
 from imgcl.data.musae import read_musae
 from imgcl.data.public import PUBLIC, READERS, load_public
 from imgcl.data.store import is_store, open_store
@@ -47,6 +48,7 @@ NAMES = ("name", "node_names", "feature_names", "class_names")
 def load_graph(
     source: str | Path | Graph | Data | nx.Graph,
     *,
+    features: FeatureChoice = "auto",
     data_dir: str | Path | None = None,
     cache_dir: str | Path | None = None,
     **options: Any,
@@ -58,7 +60,9 @@ def load_graph(
             ``synthetic:homophily=0.9,class_sizes=60/30/10``), the path of an ``.npz`` file (:func:`read_npz`), of a
             ``.json`` file in the layout of Wiki-CS, of a ``.zip`` file in that of MUSAE or of a graph store
             (``imgcl import``), a ``torch_geometric.data.Data``, a networkx graph, or a :class:`~imgcl.graph.Graph`,
-            returned as it is.
+            returned as it is. ``:features=structure`` at the end of a text is the same as the parameter.
+        features: ``own``: as they are, perhaps none; ``structure``: made from the edges
+            (:func:`imgcl.graph.structure.structural_features`); ``auto``: made from the edges if there are none.
         data_dir: where raw files of public data sets lie; by default the environment variable ``IMGCL_DATA``. A file
             found there is used without any download, under its original name or that of the data set.
         cache_dir: where downloads go; by default ``IMGCL_CACHE``, else the platform's cache directory.
@@ -74,6 +78,14 @@ def load_graph(
         >>> load_graph("synthetic", class_sizes=[30, 10], mean_degree=4)
         Graph('synthetic', nodes=40, edges=80, features=32, classes=2)
     """
+    if isinstance(source, str):
+        source, given = split_features(source)
+        features = given or features  # type: ignore[assignment]
+    return choose_features(_load(source, data_dir, cache_dir, options), features)
+
+
+def _load(source: Any, data_dir: str | Path | None, cache_dir: str | Path | None, options: dict[str, Any]) -> Graph:
+    """The graph with the features that it has."""
     if isinstance(source, Graph):
         return _call(lambda: source, "a Graph", options)
     if not isinstance(source, str | os.PathLike):

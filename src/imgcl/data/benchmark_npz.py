@@ -4,7 +4,7 @@
 |---|---|
 | `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape` | adjacency, CSR; may hold one direction only |
 | `attr_data`, `attr_indices`, `attr_indptr`, `attr_shape` | features, CSR |
-| `attr_matrix` | features, dense, instead of the four above |
+| `attr_matrix` | features, dense, instead of the four above; a graph without either has no features |
 | `labels` | class per node, optional, -1 for unlabelled |
 | `node_names`, `attr_names`, `class_names` | optional, used when stored as text |
 """
@@ -44,14 +44,14 @@ def read_benchmark_npz(path: str | Path, *, name: str | None = None, binarise: b
     with Archive(path) as archive:
         adjacency = _read_csr(archive, "adj")
         features = _read_features(archive, rows=adjacency.shape[0])
-        if binarise:
+        if binarise and features is not None:
             features = binarised(features)
         labels = archive.read("labels", ndim=1) if "labels" in archive.names else None
         if labels is None and "labels_data" in archive.names:
             raise GraphError(f"{path}: labels are a matrix (several classes per node): give one class per node")
         names = {
             "node_names": _read_names(archive, "node_names", adjacency.shape[0]),
-            "feature_names": _read_names(archive, "attr_names", features.shape[1]),
+            "feature_names": None if features is None else _read_names(archive, "attr_names", features.shape[1]),
             "class_names": _read_names(archive, "class_names", MAX_CLASSES),
         }
     try:
@@ -87,7 +87,7 @@ def _read_csr(archive: Archive, prefix: str) -> sp.csr_array:
     return sp.csr_array((data, indices, indptr), shape=(rows, columns))
 
 
-def _read_features(archive: Archive, rows: int) -> Features:
+def _read_features(archive: Archive, rows: int) -> Features | None:
     if "attr_data" in archive.names:
         matrix = _read_csr(archive, "attr")
         if matrix.shape[1] > MOST_FEATURES:
@@ -99,10 +99,7 @@ def _read_features(archive: Archive, rows: int) -> Features:
     if "attr_matrix" in archive.names:
         dense = archive.read("attr_matrix", ndim=2)
         return compact(dense)
-    raise GraphError(
-        f"{archive.path}: there are no features: expected attr_data, attr_indices, attr_indptr and attr_shape, "
-        "or attr_matrix"
-    )
+    return None
 
 
 def compact(dense: np.ndarray) -> Features:

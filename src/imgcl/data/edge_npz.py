@@ -3,7 +3,7 @@
 | array | meaning |
 |---|---|
 | `edges` | two node numbers per row |
-| `node_features` or `features` | features, dense |
+| `node_features` or `features` | features, dense, optional |
 | `node_labels` or `target` | class per node, optional |
 
 yandex-research/heterophilous-graphs has the first of these names, graphmining.ai the second.
@@ -50,12 +50,11 @@ def _read_edge_list(archive: Archive, name: str | None, binarise: bool) -> Graph
     if edges.shape[1] != 2:
         raise GraphError(f"{archive.path}: edges has shape {edges.shape}: expected two node numbers per row")
     x = _first(archive, ("node_features", "features"), ndim=2)
-    if x is None:
-        raise GraphError(f"{archive.path}: there are no features: expected node_features or features")
-    features = compact(np.asarray(binarised(x)) if binarise else x)
+    features = None if x is None else compact(np.asarray(binarised(x)) if binarise else x)
     labels = _first(archive, ("node_labels", "target"), ndim=1)
+    rows = next((len(each) for each in (x, labels) if each is not None), None)
     try:
-        return Graph.from_edges(edges.T, features, labels, name=name or archive.path.stem)
+        return Graph.from_edges(edges.T, features, labels, n_nodes=rows, name=name or archive.path.stem)
     except GraphError as error:
         raise GraphError(f"{archive.path}: {error}") from None
 

@@ -24,11 +24,13 @@ from imgcl.data.musae import read_musae
 from imgcl.data.places import CACHE_VARIABLE, DATA_VARIABLE, find_cache_dir, find_data_dir, first_file
 from imgcl.data.wiki_cs import read_wiki_cs
 from imgcl.graph import Graph
+from imgcl.graph.checks import no_features
 
 GNN_BENCHMARK = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
 GRAPH2GAUSS = "https://github.com/abojchevski/graph2gauss/raw/master/data"
 WIKI_CS = "https://github.com/pmernyei/wiki-cs-dataset/raw/master/dataset"
 HETEROPHILOUS = "https://github.com/yandex-research/heterophilous-graphs/raw/main/data"
+GRAPHMINING = "https://graphmining.ai/datasets/ptg"
 SNAP = "https://snap.stanford.edu/data"
 
 READERS: dict[str, Callable[..., Graph]] = {".npz": read_npz, ".json": read_wiki_cs, ".zip": read_musae}
@@ -47,6 +49,7 @@ class PublicGraph:
         url: where the raw file comes from; ``None``: it is read from the data directory alone.
         cached: the raw file below the cache directory, in torch_geometric's layout where it has the graph.
         binarise: set positive features to 1, as torch_geometric does.
+        structure_only: leave out features that the raw file may have.
         other_files: further names under which a raw file is recognised in the data directory; it is read by its ending.
         class_names: of graphs whose file has none.
         namesakes: other graphs that go by the same file name, by their number of nodes.
@@ -61,6 +64,7 @@ class PublicGraph:
     url: str | None = None
     cached: str | None = None
     binarise: bool = False
+    structure_only: bool = False
     other_files: tuple[str, ...] = ()
     class_names: tuple[str, ...] | None = None
     namesakes: Mapping[int, str] = field(default_factory=dict)
@@ -75,6 +79,8 @@ class PublicGraph:
         """Read a raw file, of the layout that its ending says."""
         reader = READERS[path.suffix.lower()]
         graph = reader(path, name=name, binarise=True) if self.binarise else reader(path, name=name)
+        if self.structure_only:
+            graph = replace(graph, x=no_features(graph.indices, graph.n_nodes), feature_names=None)
         if graph.class_names is not None or self.class_names is None:
             return graph
         return replace(graph, class_names=self.class_names)
@@ -188,6 +194,22 @@ PUBLIC: dict[str, PublicGraph] = {
         "literature's",
         other_files=("fb100_johnshopkins55_status.npz",),
         fingerprint="33322af4019abdc7e3156e8c11cb02d5",
+    ),
+    "lastfm-asia": PublicGraph(
+        *(7624, 27806, 0, 18),
+        about="users of LastFM in Asia, linked by mutual following; classes are countries; used without features",
+        url=f"{GRAPHMINING}/lastfm_asia.npz",
+        cached="LastFMAsia/raw/lastfm_asia.npz",
+        other_files=("lastfm_asia_nofeat.npz",),
+        structure_only=True,
+    ),
+    "wiki-cs-structure": PublicGraph(
+        *(11701, 215603, 0, 10),
+        about="edges and classes of wiki-cs without its features",
+        url=f"{WIKI_CS}/data.json",
+        cached="WikiCS/raw/data.json",
+        other_files=("wikics_nofeat.npz", "wikics.json", "wiki-cs/data.json", "wikics/data.json"),
+        structure_only=True,
     ),
 }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from imgcl.data.built_in import BUILT_IN
+from imgcl.data.features import split_features
 from imgcl.data.public import PUBLIC, find_public
 
 
@@ -42,7 +43,7 @@ def about(source: str) -> str | None:
         >>> about("digits")
         "scikit-learn's handwritten digits, each linked to those that look most like it; classes are 0 to 9"
     """
-    name = source.strip().lower().replace("_", "-")
+    name = split_features(source)[0].strip().lower().replace("_", "-")
     found = BUILT_IN.get(name) or PUBLIC.get(name)
     return None if found is None else found.about
 

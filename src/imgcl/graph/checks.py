@@ -87,6 +87,13 @@ def check_features(x: Any) -> Features:
     return _check_sparse_features(x) if sp.issparse(x) else _check_dense_features(x)
 
 
+def no_features(edges: ArrayLike, n_nodes: int | None) -> np.ndarray:
+    """Features of nodes that have none: no columns, and a row for every node, of which edges name the last."""
+    ends = np.asarray(edges)
+    named = int(ends.max()) + 1 if ends.size and ends.dtype.kind in "iu" else 0
+    return np.zeros((max(0, named if n_nodes is None else int(n_nodes)), 0), dtype=np.float32)
+
+
 def _check_dense_features(x: Any) -> np.ndarray:
     try:
         given = dense = np.asarray(x)
@@ -127,7 +134,7 @@ def _check_feature_type(dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
     if dtype.kind not in "fiub":
         raise GraphError(f"x has dtype {dtype}: features must be numbers")
     if shape[0] and not shape[1]:
-        raise GraphError("x has no columns: give at least one feature")
+        raise GraphError("x has no columns: give at least one feature, or leave x out")
 
 
 def _raise_unusable(row: int, column: int, value: Any, count: int) -> None:

@@ -30,6 +30,7 @@ from imgcl.graph.checks import (
     check_labels,
     check_names,
     check_nodes,
+    no_features,
     symmetric_csr,
 )
 
@@ -50,7 +51,7 @@ class Graph:
     Attributes:
         indptr: CSR row pointers, length N + 1.
         indices: CSR column indices, sorted within each row; every edge appears in both directions.
-        x: features, a float array (N, F) or a ``scipy.sparse.csr_array``.
+        x: features, a float array (N, F) or a ``scipy.sparse.csr_array``; F is 0 where the nodes have none.
         y: labels 0..K-1, or -1 where unknown; ``None`` when there are none at all.
         name: what to call the graph in tables and files.
         node_names: one name per node, or ``None``.
@@ -198,7 +199,7 @@ class Graph:
     # ------------------------------------------------------------------ from external data
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, x: Any, y: ArrayLike | None = None, **names: Any) -> Graph:
+    def from_scipy(cls, adjacency: Any, x: Any = None, y: ArrayLike | None = None, **names: Any) -> Graph:
         """Build a graph from an adjacency matrix; entries other than zero are edges."""
         matrix = sp.coo_array(adjacency)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -211,7 +212,7 @@ class Graph:
     def from_edges(
         cls,
         edges: ArrayLike,
-        x: Any,
+        x: Any = None,
         y: ArrayLike | None = None,
         *,
         n_nodes: int | None = None,
@@ -224,20 +225,15 @@ class Graph:
 
         Args:
             edges: integer array (2, E); direction, duplicates and self-loops do not matter and are cleaned.
-            x: features, (N, F), dense or scipy sparse.
+            x: features, (N, F), dense or scipy sparse; without them ``load_graph`` makes some from the edges.
             y: labels, integers 0..K-1; -1, None, NaN and the like (``docs/own_graph.md``) for unlabelled.
-            n_nodes: number of nodes; by default the number of feature rows.
+            n_nodes: number of nodes; by default the number of feature rows, or the largest node number and one.
             name: what to call the graph.
             node_names: one per node.
             feature_names: one per feature.
             class_names: one per class.
         """
-        if x is None:
-            raise GraphError(
-                "the graph has no features: pass x with one row per node "
-                "(scipy.sparse.eye_array(n_nodes) gives every node a feature of its own)"
-            )
-        features = check_features(x)
+        features = no_features(edges, n_nodes) if x is None else check_features(x)
         n = int(features.shape[0]) if n_nodes is None else int(n_nodes)
         if n < 1:
             raise GraphError("the graph is empty: it has no nodes")
@@ -286,7 +282,7 @@ class Graph:
 
         Args:
             graph: any networkx graph; direction and multiplicity are cleaned.
-            x: features in node order; by default the node attribute ``feature``.
+            x: features in node order; by default the node attribute ``feature``, where nodes have it.
             y: labels in node order; by default the node attribute ``label`` where present (-1 elsewhere).
             feature: name of the node attribute with the feature vector.
             label: name of the node attribute with the label.
@@ -300,7 +296,7 @@ class Graph:
             edges = np.concatenate([edges, edges[::-1, edges[0] != edges[1]]], axis=1)
         if not nodes:
             raise GraphError("the graph is empty: it has no nodes")
-        if x is None:
+        if x is None and any(feature in graph.nodes[node] for node in nodes):
             missing = next((node for node in nodes if feature not in graph.nodes[node]), None)
             if missing is not None:
                 raise GraphError(f"node {missing!r} has no attribute {feature!r}: set it on every node, or pass x")

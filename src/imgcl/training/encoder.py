@@ -17,6 +17,7 @@ from imgcl._core.errors import InputError
 from imgcl._core.sparse import ColumnStatistics
 from imgcl._core.torch_settings import usual_torch
 from imgcl.graph import Graph
+from imgcl.graph.structure import is_structural
 from imgcl.methods import Method
 from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
 from imgcl.training.blocks import Reductions, apply_reductions
@@ -39,6 +40,7 @@ class TrainedEncoder:
         statistics: what columns are standardised by, with ``normalise=column``.
         scratch: directory for hidden layers of large graphs.
         reductions: what makes the blocks of features beside the learned one.
+        fingerprint: of the training graph, where its features are structural.
     """
 
     method: Method[Any]
@@ -49,13 +51,14 @@ class TrainedEncoder:
     statistics: ColumnStatistics | None = None
     scratch: Path | None = None
     reductions: Reductions = field(default_factory=dict)
+    fingerprint: str | None = None
 
     @usual_torch()
     def embed(self, graph: Graph) -> NDArray[np.float32]:
         """Embeddings of a graph with the features of the training graph, matched by name where both have names.
 
         Raises:
-            InputError: when it has other features.
+            InputError: when it has other features, or structural ones and is another graph.
         """
         batches = make_batches(
             graph,
@@ -79,6 +82,7 @@ class TrainedEncoder:
         return {LEARNED: self.embed(graph)} | apply_reductions(self.reductions, graph, columns, self.scratch)
 
     def _columns(self, graph: Graph) -> NDArray[np.int64] | None:
+        check_structure(graph, self.feature_names, self.fingerprint)
         return find_columns(graph, self.method.n_features, self.feature_names)
 
 
@@ -91,6 +95,28 @@ def embed_all(method: Method[Any], batches: WholeGraph | MiniBatches) -> NDArray
     with torch.no_grad():
         z = batches.embed(method)
     return z.cpu().numpy() if isinstance(z, Tensor) else z
+
+
+def check_structure(graph: Graph, names: Sequence[str] | None, fingerprint: str | None) -> None:
+    """Refuse a graph whose structural features mean something else than those of the training graph.
+
+    Args:
+        graph: the graph to embed.
+        names: of the features of the training graph.
+        fingerprint: of the training graph.
+    """
+    trained, given = is_structural(names), is_structural(graph.feature_names)
+    if trained and graph.fingerprint != fingerprint:
+        raise InputError(
+            "the encoder was trained on structural features, which mean something else in every graph: it embeds the "
+            f"graph it was trained on, and {graph.name!r} is another one; pre-train on it, or give both graphs "
+            "features of their own"
+        )
+    if given and not trained:
+        raise InputError(
+            f"graph {graph.name!r} has structural features only, and the encoder was trained on others: give it the "
+            "features of the training graph"
+        )
 
 
 def find_columns(graph: Graph, n_features: int, names: Sequence[str] | None) -> NDArray[np.int64] | None:

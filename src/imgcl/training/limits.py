@@ -26,6 +26,20 @@ NUMBER = 4  # bytes of a float32
 LAYER = 4096  # bytes of the Python objects of a layer
 
 
+def check_has_features(graph: Graph) -> None:
+    """Refuse a graph whose nodes have no features.
+
+    Example:
+        >>> check_has_features(Graph.from_edges([[0], [1]]))
+        Traceback (most recent call last):
+        imgcl.InputError: graph 'graph' has no features: load_graph(graph) makes structural ones from its edges
+    """
+    if not graph.n_features:
+        raise InputError(
+            f"graph {graph.name!r} has no features: load_graph(graph) makes structural ones from its edges"
+        )
+
+
 def check_enough_nodes(graph: Graph, balance: BalanceSettings | None) -> None:
     """Refuse a graph, or a selection from it, with fewer than two nodes.
 

@@ -14,6 +14,7 @@ from imgcl._core.draws import draws_of
 from imgcl._core.errors import InputError, RunError
 from imgcl._core.sparse import ColumnStatistics
 from imgcl._core.torch_settings import usual_torch
+from imgcl.graph.structure import is_structural
 from imgcl.methods import Method
 from imgcl.training.blocks import Reductions
 from imgcl.training.checkpoint import Checkpoint, pack, unpack
@@ -65,6 +66,7 @@ def load_encoder(
         statistics,
         scratch,
         reductions,
+        run.facts["graph"].get("fingerprint") if is_structural(names) else None,
     )
 
 

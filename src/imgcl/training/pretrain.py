@@ -9,6 +9,7 @@ from pathlib import Path
 from imgcl._core.errors import InputError, RunError, StoppedError, TrainingError
 from imgcl._core.interrupts import Interrupts, deferred_interrupts
 from imgcl.graph import Graph
+from imgcl.graph.structure import is_structural
 from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
 from imgcl.training import EpochReport, Run, RunConfig, Trainer
 from imgcl.training.blocks import (
@@ -174,6 +175,11 @@ def scoped_graph(graph: Graph, config: RunConfig) -> ScopedGraph | None:
         return None
     if graph.y is None:
         raise InputError(f"scope {scope.scope} thins classes: the graph needs labels")
+    if is_structural(graph.feature_names):
+        raise InputError(
+            f"scope {scope.scope} hides nodes, but structural features are made from all edges: it needs features "
+            "that nodes have by themselves"
+        )
     law, number, names = scope.imbalance, scope.split + 1, graph.class_names
     split = make_splits(graph.y, law, splits=number, random_state=config.seed, class_names=names)[scope.split]
     return apply_scope(graph, split, scope.scope, random_state=config.seed)

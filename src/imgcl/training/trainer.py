@@ -21,6 +21,7 @@ from imgcl._core.torch_settings import usual_torch
 from imgcl.balance import BalancedSelector
 from imgcl.graph import Graph
 from imgcl.graph.block import Block
+from imgcl.graph.structure import is_structural
 from imgcl.training import checkpoint as files
 from imgcl.training.batches import MiniBatches, WholeGraph, make_batches
 from imgcl.training.distributed.group import ALONE, ProcessGroup
@@ -33,6 +34,7 @@ from imgcl.training.limits import (
     check_enough_rows,
     check_finite,
     check_finite_loss,
+    check_has_features,
     check_memory_of_training,
 )
 from imgcl.training.optimiser import learning_rate_factor, make_optimiser
@@ -70,6 +72,7 @@ class Trainer:
         scratch: Path | None = None,
         group: ProcessGroup = ALONE,
     ) -> None:
+        check_has_features(graph)
         check_enough_nodes(graph, config.balance)
         self.config, self.graph, self.scratch, self.group = config, graph, scratch, group
         self.device = resolve_device(config.device)
@@ -223,6 +226,7 @@ class Trainer:
             None if names is None else tuple(names),
             self.batches.statistics,
             self.scratch,
+            fingerprint=self.graph.fingerprint if is_structural(names) else None,
         )
 
     @usual_torch()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from imgcl._core.errors import InputError
 
@@ -20,14 +20,15 @@ class ImportSettings(BaseModel):
 
     Attributes:
         edges: file, or glob of files, with one edge per row: Parquet, CSV or TSV (gzipped too).
-        nodes: the same with one node per row.
+        nodes: the same with one node per row; by default the nodes are those that edges name, without labels.
         id_column: column of the nodes that edges refer to; text or integers.
         src: column of an edge's source.
         dst: column of an edge's target.
         label: column with the class; missing (or -1) is unlabelled. In CSV files it is text: ``1.10`` and ``1.1`` are
             two classes.
         numeric_label: the label is a number: ``3``, ``3.0`` and ``3.00`` are one class.
-        features: columns by name, or ``prefix*``; text columns become one feature per value.
+        features: columns by name, or ``prefix*``; text columns become one feature per value. None, or ``structure``
+            alone: features are made from the edges (:func:`imgcl.graph.structure.structural_features`).
         weight: column of an edge's weight: rows where it is 0 or missing are no edges (the graph keeps no weights).
         directed_as: ``undirected``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
             point at each other are joined.
@@ -43,13 +44,13 @@ class ImportSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     edges: str
-    nodes: str
-    id_column: str
+    nodes: str | None = None
+    id_column: str = "id"
     src: str
     dst: str
     label: str | None = None
     numeric_label: bool = False
-    features: tuple[str, ...] = Field(min_length=1)
+    features: tuple[str, ...] = ()
     weight: str | None = None
     directed_as: Literal["undirected", "mutual"] = "undirected"
     on_dangling: Literal["error", "drop"] = "error"
@@ -58,6 +59,16 @@ class ImportSettings(BaseModel):
     dtype: Literal["float32", "float16"] = "float32"
     memory_limit: int = 2 * 10**9
     name: str | None = None
+
+    @property
+    def node_file(self) -> str:
+        """The file that says which nodes there are."""
+        return self.edges if self.nodes is None else self.nodes
+
+    @property
+    def structural(self) -> bool:
+        """Whether features are made from the edges."""
+        return self.features in ((), ("structure",))
 
 
 def parse_size(text: str) -> int:

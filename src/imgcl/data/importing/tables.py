@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imgcl._core.errors import GraphError, InputError
 from imgcl._core.unlabelled import FILE_WORDS, WORDS
@@ -20,7 +21,8 @@ from imgcl.data.importing.labels import NUMBERS, write_labels
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import MISSING, Table, kind_of, open_table
 from imgcl.data.store import PairFile, StoreWriter, build_csr
-from imgcl.graph.checks import Cleaning
+from imgcl.graph import Graph
+from imgcl.graph.checks import Cleaning, no_features
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -55,7 +57,7 @@ class ImportReport:
 
 
 def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progress | None = None) -> ImportReport:
-    """Make a graph store from a table of edges and a table of nodes.
+    """Make a graph store from a table of edges and, if there is one, a table of nodes.
 
     Args:
         settings: files, columns, and what to do with what is not as it should be.
@@ -75,7 +77,10 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             n = int(scalar(connection, "SELECT count(*) FROM nodes"))
             _check_ids(connection, settings, n)
             classes = write_labels(connection, writer, settings.label, label, n, words)
-            width = _write_features(connection, writer, settings, features, n, say)
+            if settings.structural:
+                _check_memory_of_structure(settings, n)
+            else:
+                width = _write_features(connection, writer, settings, features, n, say)
             _write_names(connection, writer, n)
             pairs = PairFile(folder / "pairs", n)
             rows, dangling, weightless = _map_edges(connection, pairs, settings, say)
@@ -88,6 +93,9 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             on_progress=lambda share: say("neighbour lists", round(100 * share), 100),
         )
         writer.array("indptr", built.indptr)
+        if settings.structural:
+            say("structure", 0, None)
+            width = _write_structure(writer, built.indptr, settings.dtype)
         name = settings.name or Path(out).name.removesuffix(".store")
         path = writer.commit(name, class_names=classes, cleaning=built.cleaning)
     return ImportReport(path, n, width, rows, int(built.indptr[-1]) // 2, dangling, weightless, built.cleaning)
@@ -99,6 +107,9 @@ def _check_roles(settings: ImportSettings) -> None:
     for option, column in (("src", settings.src), ("dst", settings.dst), ("weight", settings.weight)):
         if column is not None and given.setdefault(column, option) != option:
             raise InputError(f"`{given[column]}` and `{option}` are the same column {column!r}: give two columns")
+    if settings.nodes is None and (settings.label is not None or not settings.structural):
+        what = "label" if settings.label is not None else "features"
+        raise InputError(f"`{what}` is a column of the nodes, and there is no table of nodes: give it (`nodes`)")
 
 
 # ---------------------------------------------------------------------- nodes
@@ -114,15 +125,20 @@ def _read_nodes(
     Returns:
         The columns that become features, the label's SQL type, and the text that means no label.
     """
+    if settings.nodes is None:
+        _collect_nodes(connection, settings)
+        return [], None, WORDS
     table = _node_table(connection, settings)
-    features = choose_columns(settings.features, table.names, settings.nodes, _no_features(settings))
+    features = []
+    if not settings.structural:
+        features = choose_columns(settings.features, table.names, settings.nodes, _no_features(settings))
     columns = {"id": table.column(settings.id_column)}
     if settings.label is not None:
         columns["label"] = table.value(settings.label)
     columns |= {f"f{i}": table.value(name) for i, name in enumerate(features)}
     wanted = ", ".join(f"{expression} AS {name}" for name, expression in columns.items())
     numbered = f"SELECT row_number() OVER () - 1 AS node, {wanted} FROM {table.sql}"
-    run(connection, f"CREATE TABLE nodes AS {numbered}", settings.nodes)
+    run(connection, f"CREATE TABLE nodes AS {numbered}", settings.node_file)
     if settings.label is not None and settings.numeric_label and table.kind(settings.label) not in NUMBERS:
         _make_label_a_number(connection, settings)
     _name_nodes(connection, table.kind(settings.id_column))
@@ -131,6 +147,18 @@ def _read_nodes(
     label = kind_of(types["label"]) if settings.label is not None else None
     words = FILE_WORDS if table.text else WORDS
     return feature_sources(connection, sources, guessed=table.text), label, words
+
+
+def _collect_nodes(connection: DuckDBPyConnection, settings: ImportSettings) -> None:
+    """Make the table ``nodes`` of all ids that edges name, as text; numbers in their order."""
+    table = _edge_table(connection, settings)
+    ends = (
+        f"SELECT CAST({table.column(end)} AS VARCHAR) AS id FROM {table.sql}" for end in (settings.src, settings.dst)
+    )
+    distinct = f"SELECT DISTINCT ends.id FROM ({' UNION ALL '.join(ends)}) AS ends WHERE ends.id IS NOT NULL"
+    numbered = "SELECT row_number() OVER (ORDER BY TRY_CAST(every.id AS HUGEINT), every.id) - 1 AS node, every.id AS id"
+    run(connection, f"CREATE TABLE nodes AS {numbered} FROM ({distinct}) AS every ORDER BY node", settings.edges)
+    _name_nodes(connection, "VARCHAR")
 
 
 def _name_nodes(connection: DuckDBPyConnection, kind: str) -> None:
@@ -144,15 +172,15 @@ def _name_nodes(connection: DuckDBPyConnection, kind: str) -> None:
 def _node_table(connection: DuckDBPyConnection, settings: ImportSettings) -> Table:
     """The node table; NA and its like mean no value in CSV files, unless a node is called so."""
     named = _no_features(settings)
-    plain = open_table(connection, settings.nodes, named)
+    plain = open_table(connection, settings.node_file, named)
     if not plain.text:
         return plain
     words = ", ".join(map(quoted_text, MISSING))
     names = f"SELECT count(*) FROM {plain.sql} WHERE {plain.column(settings.id_column)} IN ({words})"
-    if run(connection, names, settings.nodes).fetchone() != (0,):
+    if run(connection, names, settings.node_file).fetchone() != (0,):
         return plain
     texts = [name for name in (settings.id_column, settings.label) if name is not None]
-    return open_table(connection, settings.nodes, named, as_text=texts, missing=MISSING)
+    return open_table(connection, settings.node_file, named, as_text=texts, missing=MISSING)
 
 
 def _make_label_a_number(connection: DuckDBPyConnection, settings: ImportSettings) -> None:
@@ -165,7 +193,7 @@ def _make_label_a_number(connection: DuckDBPyConnection, settings: ImportSetting
     ).fetchone()
     if row is not None:
         raise InputError(
-            f"{settings.nodes}: column {settings.label!r} is {row[1]!r} in row {row[0] + 1:,}, which is no number "
+            f"{settings.node_file}: column {settings.label!r} is {row[1]!r} in row {row[0] + 1:,}, which is no number "
             "below 2^53: leave `numeric_label` out"
         )
     connection.execute(
@@ -180,13 +208,15 @@ def _no_features(settings: ImportSettings) -> dict[str, str | None]:
 
 def _check_ids(connection: DuckDBPyConnection, settings: ImportSettings, n: int) -> None:
     if n == 0:
-        raise GraphError(f"{settings.nodes} has no rows: the graph is empty")
+        raise GraphError(f"{settings.node_file} has no rows: the graph is empty")
     missing = int(scalar(connection, "SELECT count(*) FROM ids WHERE id IS NULL"))
     if missing:
-        raise InputError(f"{settings.nodes}: {missing:,} rows have no {settings.id_column!r}: every node needs an id")
+        raise InputError(
+            f"{settings.node_file}: {missing:,} rows have no {settings.id_column!r}: every node needs an id"
+        )
     twice = connection.execute("SELECT name, count(*) AS n FROM ids GROUP BY name HAVING n > 1 LIMIT 1").fetchone()
     if twice is not None:
-        raise InputError(f"{settings.nodes}: the id {twice[0]!r} is there {twice[1]} times: ids must be unique")
+        raise InputError(f"{settings.node_file}: the id {twice[0]!r} is there {twice[1]} times: ids must be unique")
 
 
 def _write_features(
@@ -213,6 +243,24 @@ def _write_features(
         say("features", done, n)
     writer.names("feature", [name for column in columns for name in column.names])
     return int(begins[-1])
+
+
+def _check_memory_of_structure(settings: ImportSettings, n: int) -> None:
+    from imgcl.graph.structure.features import check_memory_of_structure  # loads torch
+
+    remedy = "allow more (`memory_limit`), or give the nodes features of their own (`features`)"
+    check_memory_of_structure(n, available=settings.memory_limit, remedy=remedy)
+
+
+def _write_structure(writer: StoreWriter, indptr: NDArray[np.int64], dtype: str) -> int:
+    """Write features made from the edges as the array ``x``; returns its width."""
+    from imgcl.graph.structure.features import structural_features, structural_names  # loads torch
+
+    indices = np.load(writer.file("indices"), mmap_mode="r")
+    x = structural_features(Graph(indptr, indices, no_features(indices, len(indptr) - 1)))
+    writer.array("x", x.astype(dtype))
+    writer.names("feature", structural_names(x.shape[1] - 1))
+    return int(x.shape[1])
 
 
 def _write_names(connection: DuckDBPyConnection, writer: StoreWriter, n: int) -> None:
@@ -270,7 +318,7 @@ def _keys(connection: DuckDBPyConnection, table: Table, settings: ImportSettings
     columns = [table.column(column) for column in kinds]
     if kind in TEXT or not set(TEXT).isdisjoint(kinds.values()):  # as soon as one side is text, all are compared so
         return "name", [f"CAST({column} AS VARCHAR)" for column in columns]
-    _check_exact(connection, settings, {settings.id_column: (settings.nodes, kind)})
+    _check_exact(connection, settings, {settings.id_column: (settings.node_file, kind)})
     _check_exact(connection, settings, {column: (settings.edges, kinds[column]) for column in kinds})
     return "id", columns
 
@@ -285,7 +333,7 @@ def _check_exact(connection: DuckDBPyConnection, settings: ImportSettings, colum
         if row is not None:
             raise InputError(
                 f"{path}: column {column!r} holds floats ({kind}), which cannot tell ids such as {row[0]} of "
-                f"{settings.nodes} from their neighbours: write the column as integers or text"
+                f"{settings.node_file} from their neighbours: write the column as integers or text"
             )
 
 
@@ -305,6 +353,6 @@ def _raise_dangling(connection: DuckDBPyConnection, query: str, settings: Import
     ).fetchone()
     assert facts is not None
     raise InputError(
-        f"{settings.edges}: {facts[0]:,} edges name nodes that {settings.nodes} does not have, for example "
+        f"{settings.edges}: {facts[0]:,} edges name nodes that {settings.node_file} does not have, for example "
         f"{facts[1]!r}: use `on_dangling='drop'` to leave them out, or add the nodes"
     )

@@ -29,7 +29,8 @@ def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
     _end_with_parent()
     torch.set_num_threads(threads)
-    logging.getLogger("imgcl.imbalance").addFilter(Once())  # every cell of a graph would say the same
+    for package in ("imgcl.data", "imgcl.imbalance"):  # every cell of a graph would say the same
+        logging.getLogger(package).addFilter(Once())
     worker = Worker(Store(root), data_dir)
     while True:
         try:

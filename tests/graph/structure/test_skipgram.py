@@ -5,9 +5,9 @@ import torch
 from imgcl._core.errors import InputError
 from imgcl._core.sparse.kernels import mix
 from imgcl.baselines import random_walks, skip_gram
-from imgcl.baselines.randomness import next_float, next_index, stream
-from imgcl.baselines.skipgram import _alias_table, _train
 from imgcl.graph import Graph
+from imgcl.graph.structure.randomness import next_float, next_index, stream
+from imgcl.graph.structure.skipgram import _alias_table, _train
 
 
 def two_cliques() -> Graph:
@@ -64,6 +64,16 @@ def test_one_window_by_hand() -> None:
     _train(walks, part, centre, context, chance, other, 1, 1, rate, rate, np.uint64(0))
     assert centre == pytest.approx(expected_centre, abs=2e-3)  # the sigmoid is a table
     assert context == pytest.approx(expected_context, abs=2e-3)
+
+
+def test_a_logit_just_below_certainty_stays_within_the_table() -> None:
+    """5.9999995 + 6 is 12 in float32: one place beyond the table of the sigmoid."""
+    centre, context = np.zeros((3, 1), dtype=np.float32), np.zeros((3, 1), dtype=np.float32)
+    centre[1], context[0] = 1, np.nextafter(np.float32(6), np.float32(0))
+    chance, other = np.array([0.0, 0.0, 1.0], dtype=np.float32), np.array([2, 2, 2], dtype=np.int32)
+    walks, rate = np.array([[0, 1, -1]], dtype=np.int32), 1.0
+    _train(walks, np.array([0]), centre, context, chance, other, 1, 1, rate, rate, np.uint64(0))
+    assert centre[1, 0] == pytest.approx(1 + 6 / (1 + np.exp(6.0)), abs=1e-3)
 
 
 def test_alias_table_gives_the_weights() -> None:

@@ -4,8 +4,8 @@ The positive and negative samples of a window are shared by all its nodes (Ji et
 are trained against the centre and a few negatives drawn once per centre. The expected gradient is that of drawing
 negatives for every pair, and each row is fetched once per window instead of once per pair.
 
-Parallel and still deterministic: in every round each thread trains copies of both matrices on its share of the walks,
-then the changes are added up. Results depend on the number of threads, not on their timing.
+Parallel and still deterministic: in every round copies of both matrices are trained, each on its share of the walks,
+then the changes are added up. Results depend on the number of shares, not on their timing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from imgcl._core.compiled import njit
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import derive, generator
-from imgcl.baselines.randomness import next_float, next_index, stream
+from imgcl.graph.structure.randomness import next_float, next_index, stream
 
 Floats = NDArray[np.float32]
 
@@ -40,6 +40,7 @@ def skip_gram(
     negatives: int = 5,
     epochs: int = 1,
     seed: int = 0,
+    shares: int | None = None,
 ) -> Floats:
     """Embeddings of the nodes that the walks visit.
 
@@ -52,6 +53,7 @@ def skip_gram(
         negatives: negative samples per centre.
         epochs: passes over the walks.
         seed: of everything random.
+        shares: parts of a round that are trained apart, which decide the result; by default one for every thread.
 
     Returns:
         (N, dim); nodes that no walk visits keep their small random start.
@@ -65,19 +67,19 @@ def skip_gram(
     sampler = _alias_table(visits.astype(np.float64) ** POWER)
     order = generator(seed, "skip-gram order").permutation(len(walks))
     rounds = [part for _ in range(epochs) for part in np.array_split(order, min(ROUNDS, len(order)))]
-    threads = max(1, min(torch.get_num_threads(), len(walks) // ROUNDS))
-    with ThreadPoolExecutor(threads) as pool:
+    parts = max(1, min(shares or torch.get_num_threads(), len(walks) // ROUNDS))
+    with ThreadPoolExecutor(min(parts, torch.get_num_threads())) as pool:
         for i, part in enumerate(rounds):
             rates = [RATE + (LAST_RATE - RATE) * at / len(rounds) for at in (i, i + 1)]
-            copies = [both.copy() for _ in range(threads)] if threads > 1 else [both]
+            copies = [both.copy() for _ in range(parts)] if parts > 1 else [both]
             jobs = []
-            for t, share in enumerate(np.array_split(part, threads)):
+            for t, share in enumerate(np.array_split(part, parts)):
                 own_seed = np.uint64(derive(seed, "skip-gram", i, t))
                 settings: list[Any] = [*sampler, window, negatives, *rates, own_seed]
                 jobs.append(pool.submit(_train, walks, share, copies[t][0], copies[t][1], *settings))
             for job in jobs:
                 job.result()
-            if threads > 1:
+            if parts > 1:
                 both = both + sum(copy - both for copy in copies)
     return np.ascontiguousarray(both[0])
 
@@ -130,7 +132,8 @@ def _train(  # type: ignore[no-untyped-def]
                     elif score <= -CLIP:
                         probability = np.float32(0)
                     else:
-                        probability = table[int((score + np.float32(CLIP)) * to_index)]
+                        # just below CLIP the sum rounds up to 2 CLIP, whose place is beyond the table
+                        probability = table[min(int((score + np.float32(CLIP)) * to_index), TABLE - 1)]
                     gain = ((np.float32(1) if k == 0 else np.float32(0)) - probability) * rate
                     # a negative that is the middle itself says nothing
                     if k > 0 and targets[k] == targets[0]:

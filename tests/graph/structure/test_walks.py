@@ -8,8 +8,8 @@ from scipy.stats import chi2
 
 from imgcl._core.errors import InputError
 from imgcl.baselines import random_walks
-from imgcl.baselines.walks import END
 from imgcl.graph import Graph
+from imgcl.graph.structure.walks import END
 
 # a triangle 0-1-2, a path 2-3-4, a leaf 5 at 1 and an isolated node 6
 EDGES = np.array([[0, 1, 2, 2, 3, 1], [1, 2, 0, 3, 4, 5]])

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from imgcl._core.compiled import njit
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import derive
-from imgcl.baselines.randomness import next_float, next_index, stream
 from imgcl.graph import Graph
+from imgcl.graph.structure.randomness import next_float, next_index, stream
 
 END = -1  # fills the rest of a walk that cannot go on
 

@@ -1,0 +1,5 @@
+"""Features made from the edges alone, for graphs whose nodes have none: walk embeddings and degrees."""
+
+from imgcl.graph.structure.features import is_structural, structural_features, with_structure
+
+__all__ = ["is_structural", "structural_features", "with_structure"]
