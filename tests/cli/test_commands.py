@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imgcl.training import Run
+
 
 def imgcl(*arguments, cwd=None, code=0):
     command = [sys.executable, "-m", "imgcl", *map(str, arguments)]
@@ -48,17 +50,42 @@ def test_embed_writes_every_format(run, tmp_path, ending):
     file = tmp_path / f"z.{ending}"
     imgcl("embed", run, "--out", file)
     stored = np.load(run / "embedding.npy")
+    blocks = Run(run).blocks
     if ending == "npy":
-        z = np.load(file)
-    elif ending == "npz":
-        z = np.load(file)["embedding"]
-    elif ending == "parquet":
+        np.testing.assert_allclose(np.load(file), stored, rtol=1e-5)
+        return
+    if ending == "npz":
+        written = dict(np.load(file))
+    else:
         import duckdb
 
-        z = duckdb.read_parquet(str(file)).df().drop(columns="node").to_numpy()
-    else:
-        z = pd.read_csv(file).drop(columns="node").to_numpy()
-    np.testing.assert_allclose(z, stored, rtol=1e-5)
+        frame = duckdb.read_parquet(str(file)).df() if ending == "parquet" else pd.read_csv(file)
+        written = {name: frame.filter(regex=f"^{name}_").to_numpy() for name in blocks}
+    assert list(blocks) == ["learned", "own", "neighbours"]
+    for name, rows in blocks.items():
+        np.testing.assert_allclose(written[name], rows, rtol=1e-5)
+
+
+def test_the_learned_block_alone(run, tmp_path):
+    imgcl("embed", run, "--no-own-features", "--out", tmp_path / "z.npz")
+    assert list(np.load(tmp_path / "z.npz")) == ["learned"]
+    printed = imgcl("evaluate", run, "--splits", 2, "--no-own-features").stdout
+    assert "blocks learned;" in printed
+    assert printed != imgcl("evaluate", run, "--splits", 2).stdout
+    alone = tmp_path / "alone"
+    imgcl("pretrain", "digits", "--epochs", 20, "--set", "dim=16", "--no-own-features", "--out", alone)
+    assert not (alone / "own.npy").exists()
+    assert (alone / "embedding.npy").read_bytes() == (run / "embedding.npy").read_bytes()
+    assert imgcl("evaluate", alone, "--splits", 2).stdout == printed
+
+
+def test_blocks_of_pretrain_are_checked(tmp_path):
+    done = imgcl("pretrain", "digits", "--blocks", "ovn", "--out", tmp_path / "run", code=2)
+    assert "did you mean 'own'" in done.stderr
+    done = imgcl("pretrain", "digits", "--blocks", "own", "--out", tmp_path / "run", code=2)
+    assert "--blocks is own: 'learned' must be one of them" in done.stderr
+    contradiction = ("--blocks", "learned", "--no-own-features")
+    assert "contradict" in imgcl("pretrain", "digits", *contradiction, "--out", tmp_path / "run", code=2).stderr
 
 
 def test_info_datasets_presets_and_version():

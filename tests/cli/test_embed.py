@@ -43,7 +43,9 @@ def test_a_new_graph_is_embedded_with_its_own_names(model, tmp_path):
     assert done.exit_code == 0, done.exception
     frame = pd.read_csv(tmp_path / "deep" / "z.csv")
     assert frame["node"].tolist() == list(new.node_names)
-    np.testing.assert_allclose(frame.drop(columns="node"), fitted.transform(new), rtol=1e-5, atol=1e-6)
+    expected = fitted.transform_blocks(new)
+    assert list(expected) == ["learned", "own", "neighbours"]
+    np.testing.assert_allclose(frame.drop(columns="node"), np.hstack(list(expected.values())), rtol=1e-5, atol=1e-6)
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["z.csv"]
 
 

@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from imgcl._core.errors import InputError
 from imgcl.cli import app
-from imgcl.cli.embed import FORMATS, write_embedding
+from imgcl.cli.embed import FORMATS, write_blocks
 
 Z, NAMES = np.array([[-1.5, 2.0], [0.25, -1.0]], np.float32), ["=HYPERLINK(0)", "b"]
+BLOCKS = {"learned": Z, "own": 2 * Z[:, :1]}
 
 
 def invoke(*arguments):
@@ -24,17 +25,18 @@ def test_an_embedding_written_over_a_private_file_stays_private(tmp_path, kind):
     file = tmp_path / f"z{kind}"
     file.write_text("old")
     file.chmod(0o600)
-    write_embedding(Z, NAMES, file)
+    write_blocks(BLOCKS, NAMES, file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
 def test_formulas_are_marked_on_request(tmp_path):
     for safe, name in ((False, "=HYPERLINK(0)"), (True, "'=HYPERLINK(0)")):
-        write_embedding(Z, NAMES, tmp_path / "z.csv", spreadsheet_safe=safe)
+        write_blocks(BLOCKS, NAMES, tmp_path / "z.csv", spreadsheet_safe=safe)
         read = pd.read_csv(tmp_path / "z.csv")
         assert read["node"].tolist() == [name, "b"]
-        assert read[["z0", "z1"]].to_numpy().tolist() == Z.tolist()
+        assert read[["learned_0", "learned_1"]].to_numpy().tolist() == Z.tolist()
+        assert read["own_0"].tolist() == [-3.0, 0.5]
 
 
 def test_only_csv_is_for_spreadsheets(tmp_path):

@@ -14,9 +14,11 @@ from imgcl._core.errors import ImgclError
 from imgcl.data.store import verify_store
 from imgcl.studies.journal import JOURNAL, Journal
 from imgcl.training import Run
+from imgcl.training.checkpoint import Checkpoint
 
 LEFTOVER = re.compile(r"\..*\.(tmp|scratch)(\..*)?")
 MADE_ANEW = re.compile(r"^.*(compute time|commit).*$", flags=re.MULTILINE)  # how long it took, in a study's pages
+STATES = ("checkpoint.safetensors", "reduction.safetensors")
 
 
 def leftovers(folder: Path) -> str | None:
@@ -33,8 +35,8 @@ def run_is_sound(path: Path) -> str | None:
             name = file.name
             if name == "config.json":
                 _ = run.config
-            elif name == "checkpoint.safetensors":
-                run.checkpoint()
+            elif name in STATES:
+                Checkpoint.load(file)
             elif name == "history.json":
                 _ = run.history
             elif name == "names.json":
@@ -55,16 +57,22 @@ def progress(path: Path) -> int:
 
 def same_run(path: Path, reference: Path) -> str | None:
     """Two finished run directories hold the same, bit for bit."""
-    differing = same_files(path, reference, ignore={"config.json", "checkpoint.safetensors"})
+    differing = same_files(path, reference, ignore={"config.json", *STATES})
     if differing is not None:
         return differing
     if Run(path).config != Run(reference).config:
         return "config.json differs"
-    ours, theirs = Run(path).checkpoint(), Run(reference).checkpoint()
+    states = [same_state(path / name, reference / name) for name in STATES if (reference / name).exists()]
+    return next((problem for problem in states if problem is not None), leftovers(path))
+
+
+def same_state(path: Path, reference: Path) -> str | None:
+    """Two files hold the same tensors and values; the order of their headers is not fixed."""
+    ours, theirs = Checkpoint.load(path), Checkpoint.load(reference)
     if ours.values != theirs.values or ours.tensors.keys() != theirs.tensors.keys():
-        return "the checkpoint's values differ"
+        return f"values of {path.name} differ"
     unlike = [name for name, tensor in ours.tensors.items() if not tensor.equal(theirs.tensors[name])]
-    return f"{unlike[0]} of the checkpoint differs" if unlike else leftovers(path)
+    return f"{unlike[0]} of {path.name} differs" if unlike else None
 
 
 def same_files(path: Path, reference: Path, ignore: set[str] = frozenset()) -> str | None:  # type: ignore[assignment]

@@ -18,6 +18,7 @@ from harden.crash_children import run
 from harden.crash_kills import folder, undisturbed
 from harden.suites import Outcome, suite
 from imgcl._core.errors import RunError
+from imgcl.graph import Reduction
 from imgcl.studies.journal import Journal
 from imgcl.training import Run
 
@@ -27,6 +28,9 @@ FILES = (
     "names.json",
     "checkpoint.safetensors",
     "embedding.npy",
+    "own.npy",
+    "neighbours.npy",
+    "reduction.safetensors",
     "labels.npy",
     "split-train.npy",
 )
@@ -85,6 +89,9 @@ def _content(path: Path) -> dict[str, str]:
         "names.json": json.dumps([run_.node_names, run_.class_names]),
         "checkpoint.safetensors": json.dumps([checkpoint.values, tensors]),
         "embedding.npy": _digest(run_.embedding),
+        "own.npy": _digest(run_.blocks["own"]),
+        "neighbours.npy": _digest(run_.blocks["neighbours"]),
+        "reduction.safetensors": json.dumps({name: _reduction(each) for name, each in run_.reductions.items()}),
         "labels.npy": _digest(run_.labels),
         "split-train.npy": _digest(split.train),
     }
@@ -93,6 +100,11 @@ def _content(path: Path) -> dict[str, str]:
 def _digest(values: object) -> str:
     array = np.asarray(values)
     return f"{array.dtype} {array.shape} {hash(array.tobytes())}"
+
+
+def _reduction(reduction: Reduction) -> list[str]:
+    parts = (reduction.mean, reduction.deviation, reduction.components)
+    return [f"{reduction.hops} {reduction.n_features}", *(_digest(part) for part in parts if part is not None)]
 
 
 def _told(path: Path, name: str, known: dict[str, str]) -> str | None:

@@ -18,12 +18,18 @@ from imgcl._core.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from imgcl.training import EpochReport
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from imgcl.training import EpochReport, Run
 
 out = Console(emoji=False)  # a path may hold :star:
 err = Console(stderr=True, emoji=False)  # progress and remarks: standard output is for results
 
 DataDir = Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")]
+NoOwnFeatures = Annotated[
+    bool, typer.Option("--no-own-features", help="The learned block alone, without own and neighbours' features.")
+]
 SpreadsheetSafe = Annotated[
     bool,
     typer.Option("--spreadsheet-safe", help="In CSV, put ' before text that a spreadsheet would take for a formula."),
@@ -37,6 +43,13 @@ def check_out(option: str, file: Path, endings: Sequence[str]) -> None:
     if file.suffix.lower() not in endings:
         raise InputError(f"{option} {file}: the name must end in {', '.join(endings)}")
     refuse_link(file)
+
+
+def chosen_blocks(run: Run, no_own_features: bool) -> dict[str, NDArray[np.float32]]:
+    """The blocks of a run that a command works on; standard error says which."""
+    blocks = {"learned": run.embedding} if no_own_features else run.blocks
+    err.print(f"blocks: {', '.join(blocks)}", highlight=False)
+    return blocks
 
 
 def key_values(pairs: list[str]) -> dict[str, Any]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, err
+from imgcl.cli.console import DataDir, NoOwnFeatures, SpreadsheetSafe, check_out, err
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from imgcl.training import Run
@@ -30,9 +31,13 @@ def embed(
     ] = None,
     device: Annotated[str | None, typer.Option(help="For --graph: auto (the default), cpu, cuda or cuda:N.")] = None,
     data_dir: DataDir = None,
+    no_own_features: NoOwnFeatures = False,
     spreadsheet_safe: SpreadsheetSafe = False,
 ) -> None:
     """Write the embeddings of a run: one row per node, with its name where the graph has names.
+
+    Blocks have names: arrays learned, own and neighbours in .npz, columns learned_0, own_0, … in .csv and .parquet.
+    An .npy file holds one array, the learned block.
 
     With --graph a new graph is embedded by the trained encoder. Features are matched by name where both graphs have
     names, and normalised as in the training.
@@ -47,21 +52,25 @@ def embed(
     check_out("--out", file, FORMATS)
     if spreadsheet_safe and file.suffix.lower() != ".csv":
         raise InputError(f"--spreadsheet-safe is for CSV files, and --out is {file}: leave one of them out")
-    stored = Run(run)
+    stored, alone = Run(run), no_own_features or file.suffix.lower() == ".npy"
     if graph is not None:
-        z, names = _embed_new(stored, graph, device or "auto", data_dir, file)
+        blocks, names = _embed_new(stored, graph, device or "auto", data_dir, file, alone)
     elif device is not None or data_dir is not None:
         raise InputError("--device and --data-dir are for another graph: give it with --graph, or leave them out")
     else:
-        z, names = stored.embedding, stored.node_names
-    write_embedding(z, names, file, spreadsheet_safe=spreadsheet_safe)
-    err.print(f"[green]written[/green]: {escape(str(file))} ({len(z):,} nodes)")
+        blocks, names = {"learned": stored.embedding} if alone else stored.blocks, stored.node_names
+    write_blocks(blocks, names, file, spreadsheet_safe=spreadsheet_safe)
+    counts = f"{len(blocks['learned']):,} nodes; {', '.join(blocks)}"
+    err.print(f"[green]written[/green]: {escape(str(file))} ({counts})")
 
 
 def _embed_new(
-    run: Run, graph: str, device: str, data_dir: Path | None, file: Path
-) -> tuple[NDArray[np.float32], Sequence[str] | None]:
-    """Embedding and node names of another graph; hidden layers of a large one lie beside the output meanwhile."""
+    run: Run, graph: str, device: str, data_dir: Path | None, file: Path, alone: bool
+) -> tuple[dict[str, NDArray[np.float32]], Sequence[str] | None]:
+    """Blocks (or the learned one ``alone``) and node names of another graph.
+
+    Hidden layers of a large one lie beside the output meanwhile.
+    """
     from imgcl.data import load_graph
     from imgcl.graph.structure import is_structural
     from imgcl.training.loading import load_encoder
@@ -69,13 +78,21 @@ def _embed_new(
     file.parent.mkdir(parents=True, exist_ok=True)
     encoder = load_encoder(run, device=device, scratch=file.parent)
     loaded = load_graph(graph, features="structure" if is_structural(run.feature_names) else "auto", data_dir=data_dir)
-    return encoder.embed(loaded), loaded.node_names
+    blocks = {"learned": encoder.embed(loaded)} if alone else encoder.embed_blocks(loaded)
+    return blocks, loaded.node_names
 
 
-def write_embedding(
-    z: NDArray[np.float32], names: Sequence[str] | None, file: Path, *, spreadsheet_safe: bool = False
+def write_blocks(
+    blocks: Mapping[str, NDArray[np.float32]],
+    names: Sequence[str] | None,
+    file: Path,
+    *,
+    spreadsheet_safe: bool = False,
 ) -> None:
-    """Write an embedding with the names of its nodes; the file name's ending is the format."""
+    """Write the blocks of an embedding with the names of its nodes; the file name's ending is the format.
+
+    An ``.npy`` file holds one array, the learned block.
+    """
     import numpy as np
 
     from imgcl._core.files import atomic_path, write_array
@@ -83,22 +100,28 @@ def write_embedding(
 
     kind = file.suffix.lower()
     if kind == ".npy":
-        write_array(file, z)
+        write_array(file, blocks["learned"])
         return
     with atomic_path(file) as temporary:
         if kind == ".npz":
-            arrays = (
-                {"embedding": z} if names is None else {"embedding": z, "node": np.array(list(names), dtype=np.str_)}
-            )
+            arrays: dict[str, Any] = dict(blocks)
+            if names is not None:
+                arrays["node"] = np.array(list(names), dtype=np.str_)
             np.savez(temporary, **arrays)
-            return
-        import duckdb
-        import pandas as pd
-
-        frame = pd.DataFrame(z, columns=[f"z{i}" for i in range(z.shape[1])])
-        frame.insert(0, "node", pd.Series(range(len(z)) if names is None else list(names)))
-        if kind == ".csv":
-            write_frame(frame, temporary, spreadsheet_safe=spreadsheet_safe)
+        elif kind == ".csv":
+            write_frame(_frame(blocks, names), temporary, spreadsheet_safe=spreadsheet_safe)
         else:
+            import duckdb
+
             # The file is a temporary one already; one more would be left behind by a crash.
-            duckdb.from_df(frame).write_parquet(str(temporary), use_tmp_file=False)
+            duckdb.from_df(_frame(blocks, names)).write_parquet(str(temporary), use_tmp_file=False)
+
+
+def _frame(blocks: Mapping[str, NDArray[np.float32]], names: Sequence[str] | None) -> pd.DataFrame:
+    """One row per node, with columns learned_0, learned_1, … own_0, and so on."""
+    import pandas as pd
+
+    parts = [pd.DataFrame(rows, columns=[f"{name}_{i}" for i in range(rows.shape[1])]) for name, rows in blocks.items()]
+    frame = pd.concat(parts, axis=1)
+    frame.insert(0, "node", pd.Series(range(len(frame)) if names is None else list(names)))
+    return frame

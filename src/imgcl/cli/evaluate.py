@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import err, out
+from imgcl.cli.console import NoOwnFeatures, chosen_blocks, err, out
 
 
 def evaluate(
@@ -20,14 +21,18 @@ def evaluate(
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     probe: Annotated[str, typer.Option(help="How classifiers are fitted: batched, sklearn, pygcl.")] = "batched",
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
+    no_own_features: NoOwnFeatures = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
 ) -> None:
     """Train linear classifiers on few, imbalanced labels and test them on balanced ones.
+
+    All blocks of the run are used; each classifier chooses a weight for each on the validation nodes, 0 included.
 
     Examples:
       imgcl evaluate runs/digits
       imgcl evaluate runs/photo --imbalance exp:100 --classifier plain,reweight,pbs,logit-adjust
       imgcl evaluate runs/photo --imbalance pareto:1 --splits 5 --json
+      imgcl evaluate runs/photo --no-own-features
     """
     from imgcl.evaluation import evaluate as run_evaluation
     from imgcl.training import Run
@@ -41,8 +46,9 @@ def evaluate(
     names = tuple(name.strip() for name in classifier.split(",") if name.strip())
     if not names:
         raise InputError("--classifier is empty: name at least one, for example --classifier plain,pbs")
+    blocks = chosen_blocks(stored, no_own_features)
     result = run_evaluation(
-        stored.embedding,
+        blocks,
         stored.labels,
         imbalance=imbalance,
         classifier=names,
@@ -51,6 +57,7 @@ def evaluate(
         probe=probe,
         class_names=stored.class_names,
     )
+    result = replace(result, protocol={**result.protocol, "blocks": " + ".join(blocks)})
     if as_json:
         print(result.to_json())
     else:

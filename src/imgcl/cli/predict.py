@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from imgcl.cli.console import SpreadsheetSafe, check_out, err, out
+from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_blocks, err, out
 
 
 def predict(
@@ -17,9 +17,12 @@ def predict(
     file: Annotated[Path, typer.Option("--out", help="CSV file to write.")],
     classifier: Annotated[str, typer.Option(help="Classifier; see `imgcl evaluate`.")] = "pbs",
     seed: Annotated[int, typer.Option(help="Seed of the cross-validation that chooses the classifier's setting.")] = 0,
+    no_own_features: NoOwnFeatures = False,
     spreadsheet_safe: SpreadsheetSafe = False,
 ) -> None:
     """Classify every node from the labels you have: class, probability, and how common the class is.
+
+    All blocks of the run are used, each with a weight chosen by cross-validation, 0 included.
 
     Example: imgcl predict runs/mine --labels labels.csv --classifier pbs --out predictions.csv
     """
@@ -32,7 +35,8 @@ def predict(
     check_out("--out", file, [".csv"])
     stored = Run(run)
     given = read_labels(labels, stored.node_names or ())
-    frame = classify(stored.embedding, given, classifier, node_names=stored.node_names, random_state=seed)
+    blocks = chosen_blocks(stored, no_own_features)
+    frame = classify(blocks, given, classifier, node_names=stored.node_names, random_state=seed)
     with atomic_path(file) as temporary:
         write_frame(frame, temporary, spreadsheet_safe=spreadsheet_safe)
     for name, count in frame["class"].value_counts().items():

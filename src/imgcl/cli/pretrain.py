@@ -58,6 +58,16 @@ def pretrain_command(
     ] = None,
     engine: Annotated[str, typer.Option(help="local (also under torchrun), or ray.")] = "local",
     workers: Annotated[int, typer.Option(help="Number of processes, for --engine ray.")] = 2,
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            help="Blocks of the embedding: learned, a node's own features, those of its neighbours "
+            "(default: learned,own,neighbours)."
+        ),
+    ] = None,
+    no_own_features: Annotated[
+        bool, typer.Option("--no-own-features", help="The learned block alone, as --blocks learned.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
@@ -84,11 +94,13 @@ def pretrain_command(
     """
     from imgcl.data import load_graph
     from imgcl.training.estimator import make_config
-    from imgcl.training.settings import ScopeSettings, validated
+    from imgcl.training.settings import BLOCKS, LEARNED, ScopeSettings, validated
     from imgcl.training.tracking import resolve_tracker
 
     if no_balance and balance != "imgcl":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
+    if no_own_features and blocks is not None:
+        raise InputError("--no-own-features and --blocks contradict each other: give one of them")
     overrides = key_values(settings or [])
     given = {"encoder": encoder, "views": views, "epochs": epochs, "batch_size": batch_size, "fanout": fanout}
     overrides |= {name: value for name, value in given.items() if value is not None}
@@ -112,6 +124,7 @@ def pretrain_command(
         n_clusters=n_clusters,
         overrides=overrides,
         scope=None if scope == "train" else validated(ScopeSettings, thinning),
+        blocks=LEARNED if no_own_features else blocks or BLOCKS,
         seed=seed,
         device=device,
     )
@@ -174,8 +187,9 @@ def _pretrain_here(
 
 
 def _say_what_is_next(done: Run, run: Path) -> None:
-    rows, width = done.embedding.shape
-    err.print(f"[green]done[/green]: {rows:,} embeddings of width {width} in {escape(str(run))}")
+    blocks = done.blocks
+    widths = ", ".join(f"{name} {block.shape[1]}" for name, block in blocks.items())
+    err.print(f"[green]done[/green]: {len(done.embedding):,} embeddings ({widths} columns) in {escape(str(run))}")
     if (run / "labels.npy").exists():
         words = ["imgcl", "evaluate", str(run), "--imbalance", "exp:100", "--classifier", "plain,pbs"]
         err.print(f"next: {shlex.join(words)}", markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, check_out, err, out
+from imgcl.cli.console import DataDir, NoOwnFeatures, check_out, err, out
 from imgcl.cli.flags import in_flags
 
 
@@ -27,6 +27,7 @@ def report(
     labels: Annotated[
         Path | None, typer.Option(help="CSV file node,label to use instead of the graph's own labels.")
     ] = None,
+    no_own_features: NoOwnFeatures = False,
     seed: Annotated[int, typer.Option(help="Seed of the splits and of the map.")] = 0,
     data_dir: DataDir = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the file in the browser.")] = False,
@@ -50,7 +51,7 @@ def report(
             raise InputError(f"{runs[0]} is a study: report it alone")
         content = study_content(runs[0])
     else:
-        found = read_runs(runs)
+        found = read_runs(runs, own_features=not no_own_features)
         nodes, remark = read_nodes(runs[0], graph=graph, labels=labels, data_dir=data_dir)
         if remark is not None:
             err.print(in_flags(remark), markup=False, highlight=False, soft_wrap=True)

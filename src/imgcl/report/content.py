@@ -60,12 +60,13 @@ class ReportRun:
     Attributes:
         name: what to call it.
         balanced: whether it was made with ImGCL.
-        embeddings: one (N, d) array per seed.
+        embeddings: one (N, d) array per seed: the learned block, which the map shows.
         history: losses and labellings.
         pseudo_labels: of the last labelling.
         split: the only split it may be evaluated on, when its scope fixes one.
         settings: for the table of settings, by section.
         result: its evaluation, when it has been made already.
+        blocks: all blocks of the embedding per seed, which classifiers are trained on; by default the learned one.
     """
 
     name: str
@@ -76,6 +77,12 @@ class ReportRun:
     split: Split | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     result: EvaluationResult | None = None
+    blocks: Sequence[Mapping[str, NDArray[np.float32]]] = ()
+
+    @property
+    def evaluated(self) -> Sequence[Any]:
+        """What classifiers are trained on, per seed."""
+        return self.blocks or self.embeddings
 
 
 def build_content(
@@ -191,7 +198,7 @@ def _add_evaluation(
         content["protocol"]["imbalance"] = str(imbalance)
     for entry, run, result in zip(content["runs"], runs, results, strict=True):
         entry["results"] = {name: result_entry(result, name) for name in result.classifiers}
-        predicted = node_predictions(run.embeddings[0], labels, drawn[0], result.classifiers)
+        predicted = node_predictions(run.evaluated[0], labels, drawn[0], result.classifiers)
         entry["predicted"] = {name: classes(found.classes[shown]) for name, found in predicted.items()}
         percent = {name: np.round(100 * found.confidence[shown]) for name, found in predicted.items()}
         entry["confidence"] = {name: array(values, "int8") for name, values in percent.items()}
@@ -201,7 +208,7 @@ def _add_evaluation(
 def _evaluate(run: ReportRun, nodes: Nodes, drawn: list[Split], classifiers: tuple[str, ...]) -> EvaluationResult:
     parts = [
         evaluate(Z, nodes.labels, classifier=classifiers, splits=drawn, ceiling=0, class_names=nodes.class_names)  # type: ignore[arg-type]
-        for Z in run.embeddings
+        for Z in run.evaluated
     ]
     return combine(parts)
 

@@ -20,10 +20,15 @@ from imgcl.graph import Graph
 from imgcl.report.content import Nodes, ReportRun
 from imgcl.training import Run, RunConfig
 from imgcl.training.pretrain import scoped_graph
+from imgcl.training.settings import LEARNED
 
 
-def read_runs(paths: Sequence[str | Path]) -> list[ReportRun]:
+def read_runs(paths: Sequence[str | Path], *, own_features: bool = True) -> list[ReportRun]:
     """The runs of a report; directories that differ by their seed alone are one run with several seeds.
+
+    Args:
+        paths: run directories.
+        own_features: evaluate all blocks of the runs; else the learned block alone.
 
     Raises:
         RunError: when a directory is not a finished run, or the runs are of different graphs.
@@ -43,7 +48,7 @@ def read_runs(paths: Sequence[str | Path]) -> list[ReportRun]:
         groups.setdefault(json.dumps(same, sort_keys=True), []).append(run)
     names = [run_name(members[0].config) for members in groups.values()]
     return [
-        _report_run(name if names.count(name) == 1 else f"{name} ({members[0].path.name})", members)
+        _report_run(name if names.count(name) == 1 else f"{name} ({members[0].path.name})", members, own_features)
         for name, members in zip(names, groups.values(), strict=True)
     ]
 
@@ -74,17 +79,19 @@ def run_settings(config: RunConfig, **sections: Any) -> dict[str, Any]:
     return settings | sections
 
 
-def _report_run(name: str, members: list[Run]) -> ReportRun:
+def _report_run(name: str, members: list[Run], own_features: bool) -> ReportRun:
     first = members[0]
+    blocks = [run.blocks if own_features else {LEARNED: run.embedding} for run in members]
     config = first.config
     facts = first.facts
     seeds = ", ".join(str(run.config.seed) for run in members)
     settings = run_settings(config, graph=facts["graph"], versions={**facts["versions"], "threads": facts["threads"]})
-    settings["run"]["seed"] = seeds
+    settings["run"] |= {"seed": seeds, "blocks": ", ".join(blocks[0])}
     return ReportRun(
         name=name,
         balanced=config.balance is not None,
-        embeddings=[run.embedding for run in members],
+        embeddings=[each[LEARNED] for each in blocks],
+        blocks=blocks,
         history=first.history,
         pseudo_labels=_pseudo_labels(first),
         split=first.split,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,22 @@ from imgcl._core.unlabelled import check_all_labelled
 from imgcl.balance import BalanceSettings
 from imgcl.data import load_graph
 from imgcl.methods import Method
+from imgcl.training.blocks import apply_reductions, check_blocks, fit_reductions
+from imgcl.training.encoder import TrainedEncoder
 from imgcl.training.hardware import device_name
 from imgcl.training.loading import encoder_checkpoint, load_encoder
 from imgcl.training.presets import find_preset
 from imgcl.training.record import GraphRecord
 from imgcl.training.run import Run
-from imgcl.training.settings import RunConfig, ScopeSettings, apply_overrides, with_objects
+from imgcl.training.settings import (
+    BLOCKS,
+    LEARNED,
+    RunConfig,
+    ScopeSettings,
+    apply_overrides,
+    block_names,
+    with_objects,
+)
 from imgcl.training.trainer import Trainer
 from imgcl.views import Views
 
@@ -48,12 +59,15 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         preset: ``"fast"`` or ``"paper"``, see ``imgcl presets``; methods of your own start from their defaults.
         epochs: number of epochs, if not the preset's.
         settings: other settings of the method or the training to replace, by name.
+        blocks: names, or a text with commas: ``learned``, beside it a node's ``own`` features and those propagated over
+            two hops (``neighbours``), each in at most 256 columns.
         random_state: the seed of everything; or a numpy ``RandomState`` or ``Generator``, from which every fit draws
             its seed, or ``None`` for numpy's global one.
         device: ``"auto"`` (or ``None``), ``"cpu"``, ``"cuda"``, ``"cuda:N"``.
 
     Attributes:
-        embedding_: (N, d) float32 array, one row per node of the fitted graph.
+        embedding_: (N, d) float32 array, one row per node of the fitted graph: the learned block.
+        blocks_: all blocks by name, for :func:`imgcl.evaluate` and :func:`imgcl.predict`.
         history_: loss of every epoch and what happened at every labelling.
         config_: the full settings of the fit, with its seed.
         n_features_in_: width of the features.
@@ -65,6 +79,8 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         >>> model = imgcl.ImGCL(n_clusters=2, epochs=5, settings={"dim": 8}).fit(graph)
         >>> model.embedding_.shape
         (80, 8)
+        >>> {name: block.shape for name, block in model.blocks_.items()}
+        {'learned': (80, 8), 'own': (80, 32), 'neighbours': (80, 32)}
     """
 
     def __init__(
@@ -78,6 +94,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         preset: str = "fast",
         epochs: int | None = None,
         settings: Mapping[str, Any] | None = None,
+        blocks: str | Sequence[str] = BLOCKS,
         random_state: RandomState = 0,
         device: str | None = "auto",
     ) -> None:
@@ -89,6 +106,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.preset = preset
         self.epochs = epochs
         self.settings = settings
+        self.blocks = blocks
         self.random_state = random_state
         self.device = device
 
@@ -108,17 +126,22 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             balance=self.balance,
             n_clusters=self.n_clusters,
             overrides=_overrides(self.settings, epochs=self.epochs, encoder=self.encoder, views=self.views),
+            blocks=self.blocks,
             seed=as_seed(self.random_state),
             device=self.device,
         )
+        check_blocks(graph, config.blocks)
         trainer = Trainer(config, graph)
         trainer.train()
         embedding, record = trainer.embed(), GraphRecord.of(graph, X if isinstance(X, str) else None)
+        reductions = fit_reductions(graph, config.blocks, config.seed)
+        blocks = {LEARNED: embedding} | apply_reductions(reductions, graph)
         trainer.method.eval()  # for good: transform may be called by several threads
         # An earlier fit stays as it is until nothing of this one can fail any more.
-        self.config_, self.history_, self._encoder = config, trainer.history(), trainer.encoder
-        self._record = record
+        self.config_, self.history_ = config, trainer.history()
+        self._encoder, self._record = replace(trainer.encoder, reductions=reductions), record
         self.embedding_: NDArray[np.float32] = embedding
+        self.blocks_: dict[str, NDArray[np.float32]] = blocks
         self.n_features_in_ = graph.n_features
         return self
 
@@ -131,14 +154,33 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         Raises:
             InputError: when the graph has other features.
         """
+        return self._fitted.embed(load_graph(X))
+
+    def transform_blocks(self, X: Any) -> dict[str, NDArray[np.float32]]:
+        """All blocks of a graph by name: its embedding as ``learned``, its features reduced as those of the fitted one.
+
+        Raises:
+            InputError: when the graph has other features.
+
+        Example:
+            >>> import imgcl
+            >>> old, new = (imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=seed) for seed in (1, 2))
+            >>> model = imgcl.ImGCL(n_clusters=2, epochs=5, settings={"dim": 8}, blocks="learned,own").fit(old)
+            >>> {name: block.shape for name, block in model.transform_blocks(new).items()}
+            {'learned': (80, 8), 'own': (80, 32)}
+        """
+        return self._fitted.embed_blocks(load_graph(X))
+
+    @property
+    def _fitted(self) -> TrainedEncoder:
         if not hasattr(self, "_encoder"):
             raise NotFittedError("this ImGCL is not fitted yet: call fit(graph) first")
-        return self._encoder.embed(load_graph(X))
+        return self._encoder
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a run directory, as ``imgcl pretrain`` writes them; :meth:`load` reads it.
 
-        It has the settings, the trained encoder, the history, the embedding, and labels and names of the fitted graph,
+        It has the settings, the trained encoder, the history, the blocks, and labels and names of the fitted graph,
         so every command that takes a run takes it. The graph itself is not in it.
 
         Args:
@@ -157,11 +199,17 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             ...     imgcl.ImGCL.load(f"{folder}/mine").transform(graph).shape
             (80, 8)
         """
-        if not hasattr(self, "_encoder"):
-            raise NotFittedError("this ImGCL is not fitted yet: call fit(graph) first")
-        state = encoder_checkpoint(self._encoder, self.history_["loss"])
-        config, embedding = self.config_, self.embedding_
-        Run.write(path, config, self._record, checkpoint=state, history=self.history_, embedding=embedding)
+        encoder = self._fitted
+        Run.write(
+            path,
+            self.config_,
+            self._record,
+            checkpoint=encoder_checkpoint(encoder, self.history_["loss"]),
+            history=self.history_,
+            embedding=self.embedding_,
+            reductions=encoder.reductions,
+            blocks={name: rows for name, rows in self.blocks_.items() if name != LEARNED},
+        )
 
     @classmethod
     def load(
@@ -192,7 +240,8 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         trained = load_encoder(run, config=config, device=device)
         model = cls(**_parameters(config), device=device)
         model.config_, model.history_, model._encoder = config, run.history, trained
-        model.embedding_, model._record = run.embedding, run.record
+        model.blocks_, model._record = run.blocks, run.record
+        model.embedding_ = model.blocks_[LEARNED]
         model.n_features_in_ = trained.method.n_features
         return model
 
@@ -224,6 +273,7 @@ def _parameters(config: RunConfig) -> dict[str, Any]:
         "balance": config.balance,
         "preset": "fast" if config.preset is None else config.preset.rsplit("/", 1)[-1],
         "settings": {**config.training.model_dump(), **own},
+        "blocks": config.blocks,
         "random_state": config.seed,
     }
 
@@ -243,13 +293,14 @@ def make_config(
     n_clusters: int | str | None = None,
     overrides: Mapping[str, Any] | None = None,
     scope: ScopeSettings | None = None,
+    blocks: str | Sequence[str] = LEARNED,
     seed: int = 0,
     device: str | None = "auto",
 ) -> RunConfig:
     """The full settings of a run: the preset of this method and graph, then what the caller changed."""
     config = apply_overrides(find_preset(method, graph_name, preset).config(), overrides or {})
     balanced, name = make_balance(balance, n_clusters), device_name(device)
-    changes: dict[str, Any] = {"balance": balanced, "seed": int(seed), "device": name}
+    changes: dict[str, Any] = {"balance": balanced, "seed": int(seed), "device": name, "blocks": block_names(blocks)}
     return config.model_copy(update=changes if scope is None else {**changes, "scope": scope})
 
 
