@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from imgcl.data import load_graph
     from imgcl.evaluation import evaluate
     from imgcl.graph import Graph
+    from imgcl.labelling import suggest
     from imgcl.training.estimator import ImGCL
 
 _HOMES = {
@@ -38,6 +39,7 @@ _HOMES = {
     "TrainingError": "imgcl._core.errors",
     "evaluate": "imgcl.evaluation",
     "load_graph": "imgcl.data",
+    "suggest": "imgcl.labelling",
 }
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "load_graph",
+    "suggest",
 ]
 
 

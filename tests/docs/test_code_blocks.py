@@ -57,13 +57,13 @@ def run_python(page: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # as on a terminal: libraries of the extras announce future changes of theirs
 @pytest.mark.parametrize(
-    "name", ["README.md", "index.md", "own_graph.md", "how_it_works.md", "choosing.md", "seeing.md"]
+    "name", ["README.md", "index.md", "own_graph.md", "how_it_works.md", "choosing.md", "seeing.md", "labelling.md"]
 )
 def test_the_commands_of_a_page_run_from_top_to_bottom(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(typer, "launch", lambda address: None)
     (page,) = [page for page in PAGES if page.name == name]
-    if name in ("own_graph.md", "seeing.md"):
+    if name in ("own_graph.md", "seeing.md", "labelling.md"):
         run_python(page)  # it makes the files that the commands read
     code = "".join(code for mark, code in blocks(page, *SHELL) if mark == "run")
     assert imgcl_lines(code)

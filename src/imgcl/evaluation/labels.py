@@ -46,7 +46,7 @@ class Labels:
 
 
 def encode_labels(y: ArrayLike) -> Labels:
-    """Number the classes that occur, in sorted order.
+    """Number the classes that occur, in sorted order, to train a classifier on them.
 
     Raises:
         InputError: when there is nothing to learn from (no labels, or one class only), or a label is neither an
@@ -57,6 +57,20 @@ def encode_labels(y: ArrayLike) -> Labels:
         >>> labels.codes.tolist(), labels.names
         ([0, -1, 1, -1, 0], ('cat', 'dog'))
     """
+    labels = number_classes(y)
+    if labels.n_classes < 2:
+        what = "no node has a label" if not labels.names else f"every label is {labels.names[0]!r}"
+        raise InputError(f"{what}: a classifier needs at least two classes")
+    return labels
+
+
+def number_classes(y: ArrayLike) -> Labels:
+    """Number the classes that occur, in sorted order; there may be one, or none.
+
+    Example:
+        >>> number_classes([None, "cat"]).names
+        ('cat',)
+    """
     array = label_array(y)
     if array.ndim != 1:
         raise InputError(f"labels have shape {array.shape}: give one label per node")
@@ -66,9 +80,6 @@ def encode_labels(y: ArrayLike) -> Labels:
         names = tuple(str(number) for number in classes)
     else:
         codes_known, names = _named_classes(array[known].tolist())
-    if len(names) < 2:
-        what = "no node has a label" if not names else f"every label is {names[0]!r}"
-        raise InputError(f"{what}: a classifier needs at least two classes")
     codes = np.full(len(array), -1, dtype=np.int64)
     codes[known] = codes_known
     return Labels(codes, names)

@@ -1,0 +1,68 @@
+"""``imgcl suggest``: from a run and the labels so far to the next nodes to label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from imgcl.cli.console import DataDir, check_out, err, out
+
+DEFAULT_OUT = Path("to_label.csv")
+
+
+def suggest(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    budget: Annotated[int, typer.Option(help="How many nodes to suggest.")] = 50,
+    file: Annotated[
+        Path | None, typer.Option("--out", help="CSV file to write (default: that of --labels, else to_label.csv).")
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="CSV file of the batches so far, with its column label filled.")
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option(help="auto, cover, balanced, uncertain, search:CLASS or random; see docs/labelling.md.")
+    ] = "auto",
+    n_clusters: Annotated[int | None, typer.Option(help="Pseudo-classes of --strategy balanced.")] = None,
+    graph: Annotated[str | None, typer.Option(help="Where the graph is now (default: where the run found it).")] = None,
+    seed: Annotated[int, typer.Option(help="Seed; the same gives the same batch.")] = 0,
+    data_dir: DataDir = None,
+) -> None:
+    """Suggest which nodes to label next, the most useful first, and say how far the labelling is.
+
+    Fill the column label of the file that is written, and hand it back with --labels: the next batch is added at its
+    end. A node is suggested once, and no label is ever overwritten.
+
+    Examples:
+      imgcl suggest runs/mine --budget 50 --out to_label.csv
+      imgcl suggest runs/mine --budget 50 --labels to_label.csv
+      imgcl suggest runs/mine --budget 10 --labels to_label.csv --strategy search:fraud
+    """
+    from imgcl.labelling import LabelFile, progress
+    from imgcl.labelling import suggest as choose
+    from imgcl.labelling.inputs import run_graph
+    from imgcl.training import Run
+
+    target = file or labels or DEFAULT_OUT
+    check_out("--out", target, [".csv"])
+    stored = Run(run)
+    given = LabelFile() if labels is None else LabelFile.read(labels, stored.node_names or ())
+    given.check_keeps(target)
+    loaded = None
+    if strategy == "balanced":
+        loaded = run_graph(stored, source=graph, data_dir=data_dir)
+    batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)
+    given.extended(batch).write(target)
+    if given.n_labels:
+        found = progress(stored, given.labels, batch=budget, random_state=seed)
+        for sentence in found.sentences():
+            out.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    err.print(f"[green]written[/green]: {escape(str(target))} ({len(batch):,} more nodes to label)")
+    err.print(
+        f"fill its column label, then: imgcl suggest {run} --labels {target}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,121 @@
+"""What a user hands over: an embedding, blocks or a run; labels as a table, a file, a mapping or one per node."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imgcl._core.errors import InputError
+from imgcl.data import load_graph
+from imgcl.evaluation import align_labels, read_labels
+from imgcl.evaluation.labels import Labels, number_classes
+from imgcl.graph import Graph
+from imgcl.graph.checks import check_distinct
+from imgcl.training import Run
+from imgcl.training.pretrain import scoped_graph
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Nodes to choose from.
+
+    Attributes:
+        embedding: (N, d), or several blocks by name.
+        node_names: one per node, or ``None``.
+        load_graph: the graph, where there is one.
+    """
+
+    embedding: Any
+    node_names: Sequence[str] | None
+    load_graph: Callable[[], Graph] | None
+
+    @property
+    def n_nodes(self) -> int:
+        first = next(iter(self.embedding.values()), ()) if isinstance(self.embedding, Mapping) else self.embedding
+        return len(first)
+
+    def names(self, nodes: NDArray[np.int64]) -> list[Any]:
+        """What nodes are called: their names, or their numbers."""
+        return nodes.tolist() if self.node_names is None else [self.node_names[i] for i in nodes]
+
+    def read_labels(self, labels: Any) -> tuple[Labels, NDArray[np.bool_]]:
+        """Class of each node, and which nodes were asked about: those that are listed, with a label or without."""
+        if labels is None:
+            return Labels(np.full(self.n_nodes, -1), ()), np.zeros(self.n_nodes, dtype=np.bool_)
+        if isinstance(labels, str | os.PathLike):
+            labels = read_labels(os.fspath(labels), self.node_names or ())
+        if hasattr(labels, "columns"):
+            labels = _of_frame(labels)
+        if not isinstance(labels, Mapping):
+            known = number_classes(labels)
+            if len(known.codes) != self.n_nodes:
+                raise InputError(f"there are {len(known.codes)} labels but {self.n_nodes} nodes: give one per node")
+            return known, known.codes >= 0
+        known = number_classes(align_labels(labels, self.n_nodes, self.node_names))
+        asked = align_labels(dict.fromkeys(labels, True), self.n_nodes, self.node_names)
+        return known, asked.astype(np.bool_)
+
+
+def _of_frame(frame: Any) -> dict[Any, Any]:
+    """Labels of a table with the columns node and label."""
+    missing = [name for name in ("node", "label") if name not in frame.columns]
+    if missing:
+        raise InputError(f"the table of labels has no column {missing[0]!r}: it needs node and label")
+    nodes = frame["node"].tolist()
+    check_distinct("node", [str(node) for node in nodes])
+    return dict(zip(nodes, frame["label"].tolist(), strict=True))
+
+
+def read_source(embedding: Any, *, graph: Any = None, node_names: Sequence[str] | None = None) -> Source:
+    """Nodes of an embedding, of blocks, of a run or of its directory.
+
+    Args:
+        embedding: (N, d) array, mapping from names to such arrays, :class:`imgcl.training.Run`, or a run's path.
+        graph: the graph (anything that ``imgcl.load_graph`` takes), where a strategy needs it; of a run it is known.
+        node_names: one per node; of a run they are known.
+    """
+    load = None if graph is None else lambda: load_graph(graph)
+    if isinstance(embedding, str | os.PathLike):
+        embedding = Run(os.fspath(embedding))
+    if isinstance(embedding, Run):
+        run = embedding
+        names = run.node_names if node_names is None else node_names
+        return _checked(Source(run.blocks, names, load or (lambda: run_graph(run))))
+    if not isinstance(embedding, Mapping):
+        embedding = embedding if hasattr(embedding, "shape") else np.asarray(embedding)
+    return _checked(Source(embedding, node_names, load))
+
+
+def _checked(source: Source) -> Source:
+    if source.node_names is not None:
+        if len(source.node_names) != source.n_nodes:
+            raise InputError(
+                f"there are {len(source.node_names)} node names but the embedding has {source.n_nodes} rows"
+            )
+        check_distinct("node_names", [str(name) for name in source.node_names])
+    return source
+
+
+def run_graph(run: Run, *, source: str | None = None, data_dir: str | os.PathLike[str] | None = None) -> Graph:
+    """The graph whose nodes a run embeds.
+
+    Args:
+        run: the run.
+        source: where the graph is now; by default where the run found it.
+        data_dir: directory with raw files.
+
+    Raises:
+        InputError: when it is not there any more, or has changed.
+    """
+    facts = run.facts["graph"]
+    place = source or facts["source"]
+    graph = load_graph(place, data_dir=None if data_dir is None else os.fspath(data_dir))
+    if graph.fingerprint != facts["fingerprint"]:
+        raise InputError(f"{place!r} is not the graph of {run.path}, or has changed since: give the graph (`graph`)")
+    scoped = scoped_graph(graph, run.config)
+    return graph if scoped is None else scoped.embed

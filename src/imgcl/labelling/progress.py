@@ -1,0 +1,144 @@
+"""How far am I: classes found, what a classifier makes of the labels so far, and whether more labels pay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imgcl._core.seeding import RandomState, as_seed
+from imgcl.evaluation.blocks import Blocks
+from imgcl.evaluation.intervals import Estimate
+from imgcl.evaluation.labels import Labels
+from imgcl.labelling.inputs import read_source
+from imgcl.labelling.validation import CrossValidated, cross_validate, stands_for
+
+FOLDS = (2, 3, 5, 10)  # training on 1/2, 2/3, 4/5 and 9/10 of the labels: four points of the learning curve
+WORTH = 0.01  # macro recall that a batch should bring
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """Where a labelling stands.
+
+    Attributes:
+        counts: labels of each class found, the most frequent first.
+        asked: nodes suggested so far, labelled or not.
+        recall: cross-validated macro recall over the labelled nodes; its mean is ``None`` while classes have one label.
+        curve: number of labels trained on, and macro recall with so many.
+        batch: number of further labels that ``gain`` speaks of.
+        gain: macro recall that a further batch should bring, from the learning curve; ``None``: cannot be told yet.
+        unseen: chance that a further label is of a class not found yet (Good and Turing: single labels / labels).
+    """
+
+    counts: Mapping[str, int]
+    asked: int
+    recall: Estimate
+    curve: tuple[tuple[float, float], ...]
+    batch: int
+    gain: float | None
+    unseen: float | None
+
+    @property
+    def labels(self) -> int:
+        """Number of labels."""
+        return sum(self.counts.values())
+
+    @property
+    def worth_it(self) -> bool | None:
+        """Whether another batch pays: a gain of a point of macro recall, or a class that may be missing still."""
+        if self.gain is None or self.unseen is None:
+            return None
+        return self.gain >= WORTH or self.unseen * self.batch >= 1
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """What to tell the user, a sentence each."""
+        classes = ", ".join(f"{name} {count}" for name, count in self.counts.items())
+        found = f"{self.labels} of {self.asked} suggested nodes are labelled; {len(self.counts)} classes"
+        said = [f"{found}: {classes}" if classes else found]
+        if self.recall.mean is None or self.recall.ci95 is None:
+            return [*said, "macro recall cannot be estimated yet: two classes need two labels each"]
+        low, high = (100 * end for end in self.recall.ci95)
+        said.append(
+            f"macro recall {100 * self.recall.mean:.1f} % [{low:.1f}, {high:.1f}], cross-validated over these labels"
+        )
+        return [*said, self._advice()] if self.gain is not None else said
+
+    def _advice(self) -> str:
+        gain, unseen = 100 * (self.gain or 0.0), 100 * (self.unseen or 0.0)
+        verdict = "worth it" if self.worth_it else "hardly worth it"
+        missing = f"; {unseen:.0f} % of further labels may be of a new class" if unseen >= 0.5 else ""
+        return f"another {self.batch} labels: about {gain:+.1f} points{missing}: {verdict}"
+
+
+def progress(
+    embedding: Any,
+    labels: Any,
+    *,
+    batch: int | None = None,
+    node_names: Any = None,
+    random_state: RandomState = 0,
+) -> Progress:
+    """How far a labelling is, and whether another batch pays.
+
+    The recall is that of a class-weighted logistic regression on labelled nodes that it did not see, each counted as
+    often as there are nodes that it is the nearest labelled one of. Even so it is on the low side: labels were spent
+    where nodes differ or are hard.
+
+    Args:
+        embedding: as in :func:`imgcl.suggest`.
+        labels: as in :func:`imgcl.suggest`.
+        batch: size of the further batch; by default as many labels as there are.
+        node_names: names of the nodes, where the embedding is not a run that knows them.
+        random_state: seed of the folds.
+
+    Example:
+        >>> Z = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9], [0.2, 1.0]])
+        >>> print(progress(Z, {0: "tea", 1: "tea", 2: "salt", 3: "salt"}))
+        4 of 4 suggested nodes are labelled; 2 classes: salt 2, tea 2
+        macro recall 100.0 % [73.0, 100.0], cross-validated over these labels
+        another 4 labels: about +0.0 points: hardly worth it
+    """
+    source = read_source(embedding, node_names=node_names)
+    known, asked = source.read_labels(labels)
+    rows = Blocks.of(source.embedding, source.n_nodes).rows
+    return measure(rows, known, int(asked.sum()), batch, as_seed(random_state))
+
+
+def measure(rows: NDArray[np.float32], labels: Labels, asked: int, batch: int | None, seed: int) -> Progress:
+    """The progress of a labelling of all rows."""
+    counts = {labels.names[k]: int(labels.sizes[k]) for k in np.argsort(-labels.sizes, kind="stable")}
+    nodes = np.flatnonzero(labels.codes >= 0)
+    n = len(nodes)
+    batch = max(1, n) if batch is None else batch
+    found = _curve(rows, labels, nodes, seed) if n else {}
+    if not found:
+        return Progress(counts, asked, Estimate(None, None, None), (), batch, None, None)
+    curve = tuple((n * (1 - 1 / folds), each.macro) for folds, each in found.items())
+    recall, unseen = found[FOLDS[-1]].estimate(), float((labels.sizes == 1).sum()) / n
+    return Progress(counts, asked, recall, curve, batch, gain(curve, n, batch), unseen)
+
+
+def _curve(rows: NDArray[np.float32], labels: Labels, nodes: NDArray[np.int64], seed: int) -> dict[int, CrossValidated]:
+    """The recall with every number of folds; empty where nothing can be left out."""
+    own, codes, weights = rows[nodes], labels.codes[nodes], stands_for(rows, nodes, seed)
+    found = {folds: cross_validate(own, codes, folds, weights=weights, seed=seed) for folds in FOLDS}
+    return {folds: each for folds, each in found.items() if each is not None}
+
+
+def gain(curve: tuple[tuple[float, float], ...], labels: int, batch: int) -> float:
+    """What ``batch`` further labels bring if the curve goes on: recall rises by a fixed amount per doubling.
+
+    Example:
+        >>> round(gain(((50, 0.70), (100, 0.75)), labels=100, batch=100), 3)
+        0.05
+    """
+    sizes, recalls = (np.array(values) for values in zip(*curve, strict=True))
+    slope = float(np.polyfit(np.log2(sizes), recalls, 1)[0])
+    return float(np.clip(slope * np.log2((labels + batch) / labels), 0.0, 1.0 - recalls[-1]))

@@ -1,0 +1,125 @@
+"""``imgcl suggest``: rounds of labelling through the command line."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imgcl.cli import main
+from imgcl.data import load_graph
+from imgcl.training.estimator import make_config
+from imgcl.training.pretrain import pretrain
+
+
+class Done(NamedTuple):
+    out: str
+    err: str
+
+
+@pytest.fixture
+def imgcl(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Done]:
+    """The command line in this process, in a directory of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object, code: int = 0) -> Done:
+        monkeypatch.setattr(sys, "argv", ["imgcl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        done = Done(*capfd.readouterr())
+        assert (stopped.value.code or 0) == code, done.err
+        return done
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("suggest") / "run"
+    graph = load_graph("synthetic", class_sizes=[120, 50, 20], mean_degree=8)
+    config = make_config("none", method="gbt", balance=None, overrides={"epochs": 20, "dim": 16})
+    pretrain(graph, config, path, source="synthetic:class_sizes=120/50/20,mean_degree=8")
+    return path
+
+
+def answer(file: Path, run: Path, skip: int = 0) -> pd.DataFrame:
+    """Fill every empty label but the last ``skip`` ones with the true class."""
+    table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    truth = np.load(run / "labels.npy")
+    empty = table.index[table["label"] == ""]
+    for row in empty[: len(empty) - skip]:
+        table.loc[row, "label"] = f"class {truth[int(table.loc[row, 'node'])]}"
+    table.to_csv(file, index=False)
+    return table
+
+
+def test_three_rounds_through_one_file(imgcl, run, tmp_path):
+    file = tmp_path / "to_label.csv"
+    done = imgcl("suggest", run, "--budget", 8, "--out", file)
+    assert "--labels" in done.err
+    assert done.out == ""
+    first = answer(file, run, skip=1)
+    assert first["node"].nunique() == 8
+    second = imgcl("suggest", run, "--budget", 6, "--labels", file)
+    assert "7 of 8 suggested nodes are labelled; 3 classes" in second.out
+    assert "macro recall" in second.out
+    table = answer(file, run)
+    assert len(table) == 14
+    assert table["node"].nunique() == 14  # nothing is repeated, also not the node without a label
+    assert table["label"][:7].tolist() == first["label"][:7].tolist()
+    assert table["batch"].tolist() == ["1"] * 8 + ["2"] * 6
+    imgcl("suggest", run, "--budget", 5, "--labels", file, "--strategy", "search:class 2")
+    found = pd.read_csv(file, dtype=str, keep_default_na=False).tail(5)
+    assert set(found["expected"]) == {"class 2"}
+    imgcl("predict", run, "--labels", file, "--out", tmp_path / "predicted.csv")  # the same file
+
+
+def test_a_filled_file_is_not_overwritten(imgcl, run, tmp_path):
+    imgcl("suggest", run, "--budget", 4)
+    answer(tmp_path / "to_label.csv", run)
+    text = (tmp_path / "to_label.csv").read_text()
+    done = imgcl("suggest", run, "--budget", 4, code=2)
+    assert "4 labels that would be lost" in done.err
+    assert "--labels" in done.err
+    assert (tmp_path / "to_label.csv").read_text() == text
+
+
+def test_the_strategy_balanced_finds_the_graph_of_the_run(imgcl, run, tmp_path):
+    imgcl("suggest", run, "--budget", 4, "--strategy", "balanced", "--n-clusters", 3)
+    assert len(pd.read_csv(tmp_path / "to_label.csv")) == 4
+    done = imgcl("suggest", run, "--strategy", "search:fraud", "--out", "other.csv", code=2)
+    assert "--strategy cover" in done.err
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_kill_while_the_file_is_written_loses_no_label(imgcl, run, tmp_path, moment):
+    file = tmp_path / "to_label.csv"
+    imgcl("suggest", run, "--budget", 6, "--out", file)
+    table = answer(file, run)
+    # kill -9 of a process of its own, just before or after the new file takes the place of the old one
+    program = f"""
+import os, signal, sys
+from imgcl.cli import main
+replace = os.replace
+def killed(*paths):
+    if {moment == "after"}:
+        replace(*paths)
+    os.kill(os.getpid(), signal.SIGKILL)
+os.replace = killed
+sys.argv = ["imgcl", "suggest", {str(run)!r}, "--budget", "6", "--labels", {str(file)!r}]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=300, check=False)
+    assert done.returncode == -signal.SIGKILL
+    after = pd.read_csv(file, dtype=str, keep_default_na=False)
+    assert len(after) == (12 if moment == "after" else 6)
+    assert after["label"][:6].tolist() == table["label"].tolist()
+    imgcl("suggest", run, "--budget", 3, "--labels", file)
+    assert pd.read_csv(file)["node"].nunique() == len(after) + 3
