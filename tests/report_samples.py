@@ -37,3 +37,11 @@ def make_nodes(class_names: list[str] | None = None, node_names: list[str] | Non
 def make_content(nodes: Nodes | None = None, **options: Any) -> dict[str, Any]:
     options = {"imbalance": "exp:4", "splits": 3, "projection": "pca", **options}
     return build_content(make_runs(), nodes or make_nodes(["tea", "salt", "pepper"]), **options)
+
+
+def make_two_classes() -> dict[str, Any]:
+    """A report of one run on two classes, 80 and 30 nodes."""
+    y, rng = np.repeat([0, 1], [80, 30]), np.random.default_rng(0)
+    run = ReportRun("GBT", False, [(np.eye(2)[y] + 0.7 * rng.standard_normal((110, 2))).astype(np.float32)])
+    nodes = Nodes("two", 110, y, ["ok", "banned"])
+    return build_content([run], nodes, imbalance="natural", classifiers=("reweight",), splits=3, projection="pca")

@@ -12,7 +12,7 @@ from imgcl.data import load_graph
 from imgcl.report import Nodes, ReportRun, build_content, read_nodes, read_runs, write_report
 from imgcl.training.estimator import make_config
 from imgcl.training.pretrain import pretrain
-from report_samples import HOSTILE, make_content, make_nodes, make_runs
+from report_samples import HOSTILE, make_content, make_nodes, make_runs, make_two_classes
 
 pytestmark = pytest.mark.browser
 
@@ -133,6 +133,48 @@ def test_one_run_is_compared_by_its_classifiers(open_page, tmp_path):
     assert opened.page.locator("#effects").count() == 0
     assert "one made with --no-balance" in opened.page.inner_text("#lead")
     assert opened.errors == []
+
+
+def test_two_classes_have_no_middle_and_one_run_has_a_verdict(open_page, tmp_path):
+    opened = open_page(write_report(make_two_classes(), tmp_path / "two.html"))
+    for chart in ("#distribution", "#recall", "#confusion-0"):
+        opened.scroll_to(chart)
+    page = opened.page.inner_text("body")
+    assert "middle" not in page
+    assert "pbs" not in page
+    assert "reweight: every class has the same weight" in page
+    assert opened.page.inner_text("#conclusion").startswith("Recall of the rare classes, reweight: ")
+    assert opened.errors == []
+
+
+def test_a_class_has_one_colour_in_bars_map_and_filter(open_page, report):
+    opened = open_page(report)
+    for chart in ("#distribution", "#map-0"):
+        opened.scroll_to(chart)
+    bars = opened.page.evaluate("() => document.getElementById('distribution').data.map(t => t.marker.color)")
+    scale = opened.page.evaluate("() => document.getElementById('map-0').data[0].marker.colorscale.map(s => s[1])")
+    assert bars[0] == bars[1] == scale[2::2]  # the first step of the map is for nodes without a class
+    hexes = """() => [...document.querySelectorAll('#filter .swatch')].map(s => '#' + s.style.background.match(/\\d+/g)
+        .map(v => Number(v).toString(16).padStart(2, '0')).join('').toUpperCase())"""
+    assert opened.page.evaluate(hexes) == bars[0]
+
+
+def test_the_confusion_matrix_is_whole_and_clear_of_its_tools(open_page, report):
+    opened = open_page(report)
+    opened.scroll_to("#confusion-0")
+    names = opened.page.locator("#confusion-0 .xtick text").all_text_contents()
+    assert names == ["tea", "salt", "pepper"]
+    opened.page.hover("#confusion-0 .nsewdrag")
+    tools = opened.page.locator("#confusion-0 .modebar").bounding_box()
+    plot = opened.page.locator("#confusion-0 .nsewdrag").bounding_box()
+    assert tools["y"] + tools["height"] <= plot["y"] + 1
+
+
+def test_the_tail_column_is_in_view_on_a_telephone(open_page, report):
+    opened = open_page(report, width=390)
+    column = opened.page.locator("#results th", has_text="tail").bounding_box()
+    assert column["x"] + column["width"] <= 390
+    assert not opened.page.locator("#results th", has_text="G-mean").is_visible()
 
 
 def test_three_runs_are_compared_two_at_a_time(open_page, tmp_path):

@@ -95,6 +95,38 @@ def test_many_nodes_are_sampled() -> None:
     assert sum(c["size"] for c in found["classes"]) == 110  # sizes are of the whole graph
 
 
+def test_one_run_has_a_verdict_from_its_classifiers() -> None:
+    alone = build_content(make_runs()[:1], make_nodes(), imbalance="exp:4", splits=3, projection="pca")
+    metrics = [alone["runs"][0]["results"][name]["metrics"] for name in ("plain", "pbs")]
+    plain, pbs = (f"{100 * found['tail']['mean']:.1f} %" for found in metrics)
+    assert alone["conclusion"].startswith(f"Recall of the rare classes, plain: {plain} (of the common ones ")
+    assert f"; pbs: {pbs} (" in alone["conclusion"]
+    assert ". The classifier pbs in place of plain " in alone["conclusion"]
+
+
+def test_the_verdict_names_the_classifiers_that_were_chosen() -> None:
+    found = make_content(classifiers=("reweight", "lda"))
+    assert "the classifier lda in place of reweight " in found["conclusion"]
+
+
+def test_two_classes_have_no_effects_on_the_middle() -> None:
+    assert list(make_content()["effects"]["rows"]["both"]) == ["accuracy", "head", "middle", "tail"]
+    y = np.repeat([0, 1], [70, 40])
+    found = make_content(replace(make_nodes(), labels=y))
+    assert list(found["effects"]["rows"]["both"]) == ["accuracy", "head", "tail"]
+
+
+def test_every_step_is_announced() -> None:
+    said: list[str] = []
+    make_content(progress=said.append)
+    assert said == [
+        "map of GBT, GBT + ImGCL (pca, 110 nodes)",
+        "evaluation of GBT (plain, pbs; 3 splits)",
+        "evaluation of GBT + ImGCL (plain, pbs; 3 splits)",
+        "predictions of plain, pbs for every node",
+    ]
+
+
 def test_one_run_or_one_classifier_has_no_attribution() -> None:
     alone = build_content(make_runs()[:1], make_nodes(), imbalance="exp:4", splits=2, projection="pca")
     assert alone["effects"] is None

@@ -55,8 +55,6 @@ def report(
         nodes, remark = read_nodes(runs[0], graph=graph, labels=labels, data_dir=data_dir)
         if remark is not None:
             err.print(in_flags(remark), markup=False, highlight=False, soft_wrap=True)
-        names = ", ".join(run.name for run in found)
-        err.print(f"evaluating {names} and drawing the map ({projection}) …", markup=False, highlight=False)
         content = build_content(
             found,
             nodes,
@@ -66,8 +64,14 @@ def report(
             random_state=seed,
             projection=projection,
             points=points,
+            progress=_say,
         )
+    _say(f"writing {file}")
     written = write_report(content, file)
     out.print(str(written), highlight=False, markup=False, soft_wrap=True)
     if open_browser:
         typer.launch(written.resolve().as_uri())
+
+
+def _say(step: str) -> None:
+    err.print(f"{step} …", markup=False, highlight=False, soft_wrap=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from imgcl.imbalance import Split
 from imgcl.report.encoding import array, classes, coordinates, number, numbers
 from imgcl.report.predictions import node_predictions
 from imgcl.report.projection import project
-from imgcl.report.words import tail_conclusion
+from imgcl.report.words import run_conclusion, tail_conclusion
 
 POINTS = 20_000  # what WebGL draws smoothly on a laptop
 FACTORS = ("accuracy", "head", "middle", "tail")
@@ -95,6 +95,7 @@ def build_content(
     random_state: RandomState = 0,
     projection: str = "tsne",
     points: int = POINTS,
+    progress: Callable[[str], None] = lambda step: None,
 ) -> dict[str, Any]:
     """Evaluate the runs, draw their maps, and put everything into one value that JSON can hold.
 
@@ -107,6 +108,7 @@ def build_content(
         random_state: seed of the splits and of the map, or a numpy generator that gives one.
         projection: a name of ``imgcl.report.PROJECTIONS``.
         points: most nodes on a map; beyond that a random sample is drawn.
+        progress: is told each step before it begins.
     """
     if not runs:
         raise InputError("a report needs at least one run")
@@ -131,11 +133,12 @@ def build_content(
         "effects": None,
         "runs": [_run(run, shown) for run in runs],
     }
+    progress(f"map of {', '.join(run.name for run in runs)} ({projection}, {len(shown):,} nodes)")
     maps = project([run.embeddings[0][shown] for run in runs], projection, seed=seed)
     for entry, plane in zip(content["runs"], maps, strict=True):
         entry["x"], entry["y"] = coordinates(plane[:, 0]), coordinates(plane[:, 1])
     if nodes.labels is not None:
-        _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, seed)
+        _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, seed, progress)
     return content
 
 
@@ -184,11 +187,12 @@ def _add_evaluation(
     classifiers: tuple[str, ...],
     splits: int,
     seed: int,
+    progress: Callable[[str], None],
 ) -> None:
     labels = named(encode_labels(nodes.labels if nodes.labels is not None else []), nodes.class_names)
     fixed = runs[0].split
     drawn = draw_splits(labels, imbalance, splits if fixed is None else [fixed], seed)
-    results = [run.result or _evaluate(run, nodes, drawn, classifiers) for run in runs]
+    results = [run.result or _evaluate(run, nodes, drawn, classifiers, progress) for run in runs]
     content["nodes"]["class"] = classes(labels.codes[shown])
     content["nodes"]["role"] = classes(_roles(drawn[0], nodes.n_nodes)[shown])
     content["classes"] = _classes(labels, results[0].class_names, drawn[0])
@@ -196,6 +200,7 @@ def _add_evaluation(
     content["protocol"] = {**results[0].protocol, "splits": len(drawn), "notes": list(results[0].notes)}
     if fixed is None and results[0].protocol.get("imbalance") == "as given":
         content["protocol"]["imbalance"] = str(imbalance)
+    progress(f"predictions of {', '.join(classifiers)} for every node")
     for entry, run, result in zip(content["runs"], runs, results, strict=True):
         entry["results"] = {name: result_entry(result, name) for name in result.classifiers}
         predicted = node_predictions(run.evaluated[0], labels, drawn[0], result.classifiers)
@@ -205,7 +210,14 @@ def _add_evaluation(
     _add_effects(content, runs, results)
 
 
-def _evaluate(run: ReportRun, nodes: Nodes, drawn: list[Split], classifiers: tuple[str, ...]) -> EvaluationResult:
+def _evaluate(
+    run: ReportRun,
+    nodes: Nodes,
+    drawn: list[Split],
+    classifiers: tuple[str, ...],
+    progress: Callable[[str], None],
+) -> EvaluationResult:
+    progress(f"evaluation of {run.name} ({', '.join(classifiers)}; {len(drawn)} splits)")
     parts = [
         evaluate(Z, nodes.labels, classifier=classifiers, splits=drawn, ceiling=0, class_names=nodes.class_names)  # type: ignore[arg-type]
         for Z in run.evaluated
@@ -239,13 +251,16 @@ def _classes(labels: Labels, names: Sequence[str], split: Split) -> list[dict[st
 def _add_effects(content: dict[str, Any], runs: Sequence[ReportRun], results: Sequence[EvaluationResult]) -> None:
     """The 2 x 2 needs a run without ImGCL, one with it, and two classifiers; the first of each are taken."""
     pair = [next((i for i, run in enumerate(runs) if run.balanced is balanced), None) for balanced in (False, True)]
+    if len(runs) == 1:
+        content["conclusion"] = run_conclusion(results[0])
     if pair[0] is None or pair[1] is None or len(results[0].classifiers) < 2:
         return
     low, high = results[0].classifiers[:2]
     if len(results[pair[0]].of(low).seeds) != len(results[pair[1]].of(low).seeds):
         return  # not the same number of seeds: there are no pairs
-    effects = attribution(results[pair[0]], results[pair[1]], classifiers=(low, high), metrics=FACTORS)
-    content["conclusion"] = tail_conclusion(effects, high)
+    metrics = tuple(metric for metric in FACTORS if metric != "middle" or results[0].groups.middle)
+    effects = attribution(results[pair[0]], results[pair[1]], classifiers=(low, high), metrics=metrics)
+    content["conclusion"] = tail_conclusion(effects, (low, high))
     content["effects"] = {
         "runs": pair,
         "classifiers": [low, high],

@@ -25,13 +25,11 @@ def pca(rows: NDArray[np.float32], seed: int) -> Points:
 
 def tsne(rows: NDArray[np.float32], seed: int) -> Points:
     """t-SNE from the principal components: neighbours stay neighbours; distances between groups mean little."""
-    from sklearn.manifold import TSNE
+    from imgcl.report.tsne import tsne as neighbour_map
 
     reduced = _principal(rows, PRINCIPAL, seed)
     spread = reduced[:, :2].std()
-    start = reduced[:, :2] / (spread if spread > 0 else 1) * 1e-4
-    model = TSNE(2, perplexity=min(30.0, (len(rows) - 1) / 3), init=start, max_iter=500, random_state=_state(seed))
-    return np.asarray(model.fit_transform(reduced), dtype=np.float32)
+    return neighbour_map(reduced, (reduced[:, :2] / (spread if spread > 0 else 1) * 1e-4).astype(np.float32))
 
 
 def umap(rows: NDArray[np.float32], seed: int) -> Points:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from imgcl.evaluation import Effects, Estimate
+from imgcl.evaluation import Effects, Estimate, EvaluationResult, estimate
 
 
 def moved(effect: Estimate) -> str:
@@ -20,10 +20,33 @@ def moved(effect: Estimate) -> str:
     return f"{'raised' if effect.mean > 0 else 'lowered'} it by {points}"
 
 
-def tail_conclusion(effects: Effects, classifier: str = "pbs") -> str:
-    """Which of the two balancings helped the rare classes."""
-    balanced, pretraining = (effects[name, "tail"] for name in ("classifier", "pre-training"))
+def tail_conclusion(effects: Effects, classifiers: tuple[str, str] = ("plain", "pbs")) -> str:
+    """Which of the two, another classifier or balanced pre-training, helped the rare classes."""
+    low, high = classifiers
+    other, pretraining = (effects[name, "tail"] for name in ("classifier", "pre-training"))
     return (
-        f"Recall of the rare classes: balancing the classifier ({classifier}) {moved(balanced)}; "
+        f"Recall of the rare classes: the classifier {high} in place of {low} {moved(other)}; "
         f"balancing the pre-training (ImGCL) {moved(pretraining)}."
     )
+
+
+def run_conclusion(result: EvaluationResult) -> str:
+    """How the rare classes fare in one run, and what the second classifier changes."""
+    low, *others = result.classifiers
+    found = "; ".join(f"{name}: {_against_common(result, name)}" for name in result.classifiers[:2])
+    if not others:
+        return f"Recall of the rare classes, {found}."
+    high = others[0]
+    difference = result.values(high, "tail") - result.values(low, "tail")
+    scores = result.of(low)
+    effect = estimate(difference, scores.seeds, scores.splits)
+    return f"Recall of the rare classes, {found}. The classifier {high} in place of {low} {moved(effect)}."
+
+
+def _against_common(result: EvaluationResult, classifier: str) -> str:
+    tail, head = (result[classifier, group].mean for group in ("tail", "head"))
+    return f"{_percent(tail)} (of the common ones {_percent(head)})"
+
+
+def _percent(value: float | None) -> str:
+    return "unknown" if value is None else f"{100 * value:.1f} %"

@@ -10,34 +10,40 @@ function groupColour(name) {
   return style(`--${name}`);
 }
 
+// Head, middle and tail as lines between the bars and words above them.
+function groupMarks(xaxis = "x", yref = "paper") {
+  const starts = GROUPS.map((group) => [group, bySize.findIndex((k) => classes[k].group === group)]).filter(([, first]) => first >= 0);
+  return {
+    shapes: starts.slice(1).map(([, first]) => ({ type: "line", xref: xaxis, yref, x0: first - 0.5, x1: first - 0.5, y0: 0, y1: 1,
+      line: { color: style("--muted"), width: 1, dash: "dot" } })),
+    annotations: starts.map(([group, first]) => ({ xref: xaxis, yref, x: first - 0.45, y: 1, text: group, showarrow: false, xanchor: "left",
+      yanchor: "bottom", font: { color: groupColour(group), size: 12 } })),
+  };
+}
+
 function drawDistribution(target) {
   const sets = [
-    ["size", "labelled nodes", "x", "y"],
-    ["train", `labels to learn from (${content.protocol.imbalance})`, "x2", "y2"],
+    ["size", "labelled nodes", ""],
+    ["train", `labels to learn from (${content.protocol.imbalance})`, "2"],
   ];
-  const traces = [];
-  for (const [key, , xaxis, yaxis] of sets) {
-    for (const group of GROUPS) {
-      const members = bySize.filter((k) => classes[k].group === group);
-      if (!members.length) continue;
-      traces.push({
-        type: "bar", name: group, legendgroup: group, showlegend: key === "size", xaxis, yaxis,
-        x: members.map((k) => bySize.indexOf(k)), y: members.map((k) => classes[k][key]),
-        text: members.map((k) => count(classes[k][key])), textposition: "outside", cliponaxis: false,
-        marker: { color: groupColour(group) },
-        customdata: members.map((k) => plain(classes[k].name)),
-        hovertemplate: `%{customdata} (${group}): %{y:,}<extra></extra>`,
-      });
-    }
-  }
+  const traces = sets.map(([key, , side]) => ({
+    type: "bar", xaxis: `x${side}`, yaxis: `y${side}`, showlegend: false,
+    x: bySize.map((_, i) => i), y: bySize.map((k) => classes[k][key]),
+    text: bySize.map((k) => count(classes[k][key])), textposition: "outside", cliponaxis: false,
+    marker: { color: bySize.map(classColour) },
+    customdata: bySize.map((k) => [plain(classes[k].name), classes[k].group]),
+    hovertemplate: "%{customdata[0]} (%{customdata[1]}): %{y:,}<extra></extra>",
+  }));
   const narrow = target.clientWidth < 640;
   const ticks = { tickvals: bySize.map((_, i) => i), ticktext: bySize.map((k) => short(classes[k].name)) };
   const base = layout();
+  const marks = sets.map(([, , side]) => groupMarks(`x${side}`, `y${side} domain`));
   Plotly.react(target, traces, layout({
     height: narrow ? 560 : 340,
     grid: { rows: narrow ? 2 : 1, columns: narrow ? 1 : 2, pattern: "independent", xgap: gap(target), ygap: 0.35 },
     xaxis: { ...ticks, ...noLines }, yaxis: { title: title(plain(sets[0][1])), rangemode: "tozero" },
     xaxis2: { ...base.xaxis, ...ticks, ...noLines }, yaxis2: { ...base.yaxis, title: title(plain(sets[1][1])), rangemode: "tozero" },
+    shapes: marks.flatMap(({ shapes }) => shapes), annotations: marks.flatMap(({ annotations }) => annotations),
   }), config);
 }
 
@@ -63,18 +69,12 @@ function drawPerClass(metric) {
         hovertemplate: `%{customdata}: %{y:.1f} %<extra>${plain(name)}</extra>`,
       };
     });
-    const edges = bySize.flatMap((k, i) => (i && classes[k].group !== classes[bySize[i - 1]].group ? [i - 0.5] : []));
     Plotly.react(target, traces, layout({
-      height: 300, barmode: "group", bargap: 0.25, showlegend: true,
+      height: 310, barmode: "group", bargap: 0.25, showlegend: true, margin: { l: 50, r: 15, t: 50, b: 45 },
+      legend: { orientation: "h", x: 0, y: 1.09, yanchor: "bottom" },
       xaxis: { tickvals: bySize.map((_, i) => i), ticktext: bySize.map((k) => short(classes[k].name)), ...noLines },
-      yaxis: { title: title(`${metric}, %`), range: [0, 119], tickvals: [0, 25, 50, 75, 100] },
-      shapes: edges.map((x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper",
-        line: { color: style("--muted"), width: 1, dash: "dot" } })),
-      annotations: GROUPS.flatMap((group) => {
-        const first = bySize.findIndex((k) => classes[k].group === group);
-        return first < 0 ? [] : [{ x: first - 0.45, y: 118, text: group, showarrow: false, xanchor: "left", yanchor: "top",
-          font: { color: groupColour(group), size: 12 } }];
-      }),
+      yaxis: { title: title(`${metric}, %`), range: [0, 104], tickvals: [0, 25, 50, 75, 100] },
+      ...groupMarks(),
     }), config);
   };
 }
@@ -90,7 +90,7 @@ function drawConfusion(run) {
     });
     const labels = bySize.map((k) => short(classes[k].name, 14));
     const dark = document.documentElement.dataset.theme === "dark";
-    const few = bySize.length <= 12 && target.clientWidth > 380;
+    const few = bySize.length <= 12 && target.clientWidth > 120 + 28 * bySize.length; // room for a number in every field
     const places = bySize.map((_, i) => i);
     const written = few ? places.flatMap((i) => places.map((j) => [j, i, rows[i][j]])).filter(([, , z]) => z >= 0.5) : [];
     Plotly.react(target, [{
@@ -103,7 +103,7 @@ function drawConfusion(run) {
       type: "scatter", mode: "text", x: written.map(([x]) => x), y: written.map(([, y]) => y), text: written.map(([, , z]) => z.toFixed(0)),
       textfont: { size: 13, color: written.map(([, , z]) => (dark || z > 72 ? "#ffffff" : "#1b2530")) }, hoverinfo: "skip",
     }], layout({
-      height: Math.min(520, Math.max(320, target.clientWidth)), margin: { l: 60, r: 10, t: 10, b: 60 }, showlegend: false,
+      height: Math.min(520, Math.max(320, target.clientWidth)), margin: { l: 60, r: 24, t: 34, b: 60 }, showlegend: false,
       xaxis: { tickvals: places, ticktext: labels, title: title("what the classifier said"), range: [-0.5, places.length - 0.5], ...noLines },
       yaxis: { tickvals: places, ticktext: labels, title: title("true class"), range: [places.length - 0.5, -0.5], ...noLines },
     }), config);
@@ -112,11 +112,15 @@ function drawConfusion(run) {
 
 const EFFECTS = {
   "pre-training": "balanced pre-training (ImGCL)",
-  classifier: "balanced classifier",
   interaction: "both beyond their sum",
   both: "both together",
 };
 const METRIC_COLOURS = { accuracy: "--ink", head: "--head", middle: "--middle", tail: "--tail" };
+
+function effectName(name) {
+  const [low, high] = content.effects.classifiers;
+  return name === "classifier" ? plain(`${high} in place of ${low}`) : EFFECTS[name] ?? plain(name);
+}
 
 function drawEffects(target) {
   const names = Object.keys(content.effects.rows);
@@ -137,7 +141,7 @@ function drawEffects(target) {
     height: 360,
     xaxis: { title: title("gain in percentage points"), zeroline: true,
       zerolinecolor: style("--ink"), zerolinewidth: 1 },
-    yaxis: { tickvals: names.map((_, j) => j), ticktext: names.map((name) => (target.clientWidth < 560 ? name : EFFECTS[name] ?? plain(name))),
+    yaxis: { tickvals: names.map((_, j) => j), ticktext: names.map((name) => (target.clientWidth < 560 ? name : effectName(name))),
       range: [names.length - 0.5, -0.5], zeroline: false },
   }), config);
 }

@@ -33,6 +33,7 @@ const runs = content.runs.map((run) => ({
 
 const classes = content.classes;
 const bySize = classes.map((_, k) => k).sort((a, b) => classes[b].size - classes[a].size || a - b);
+const hasMiddle = classes.some((entry) => entry.group === "middle"); // two classes have no middle
 
 // What the reader has chosen; every chart is a function of it.
 const state = {

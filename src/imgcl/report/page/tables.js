@@ -1,5 +1,20 @@
 // Tables and the words around them.
 const METRICS = { accuracy: "accuracy", head: "head", middle: "middle", tail: "tail", macro_f1: "macro-F1", g_mean: "G-mean" };
+const FINE = ["middle", "macro_f1", "g_mean"]; // left out where there is little room
+if (!hasMiddle) delete METRICS.middle;
+
+// What the classifiers do about imbalance; one of the reader's own has no entry.
+const CLASSIFIERS = {
+  plain: "no balancing",
+  reweight: "every class has the same weight",
+  pbs: "progressively balanced sampling of its labels",
+  "logit-adjust": "the classes' shares are divided out",
+  "balanced-softmax": "the classes' shares are part of its loss",
+  "nearest-mean": "the class with the nearest mean",
+  lda: "Gaussian classes with one covariance",
+  best: "the best of plain, reweight and logit-adjust on validation nodes",
+  trees: "boosted trees or a random forest, classes weighted alike",
+};
 
 function cell(estimate) {
   const children = [percent(estimate.mean)];
@@ -19,18 +34,19 @@ function fillResults() {
   const seeds = alike && runs[0].seeds > 1 ? ` and ${count(runs[0].seeds)} seeds of the pre-training` : "";
   table.replaceChildren(
     element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "pre-training"), element("th", { scope: "col", class: "left" }, "classifier"),
-      ...Object.values(METRICS).map((title) => element("th", { scope: "col" }, title)))),
+      ...Object.entries(METRICS).map(([metric, title]) => element("th", { scope: "col", class: FINE.includes(metric) ? "fine" : null }, title)))),
     element("tbody", {}, ...rows.map(({ run, classifier, entry }) =>
       element("tr", {}, element("th", { scope: "row" }, run.name + (alike ? "" : ` (${count(run.seeds)} seeds)`)), element("td", { class: "left" }, classifier),
         ...Object.keys(METRICS).map((metric) => {
           const found = entry.metrics[metric];
-          return element("td", { class: found.mean !== null && rows.length > 1 && found.mean >= least[metric] ? "best" : null }, ...cell(found));
+          const marks = [found.mean !== null && rows.length > 1 && found.mean >= least[metric] ? "best" : "", FINE.includes(metric) ? "fine" : ""];
+          return element("td", { class: marks.join(" ").trim() || null }, ...cell(found));
         })))),
   );
   const { splits, notes } = content.protocol;
   find("results-note").textContent =
-    `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}${seeds}; bold: the best of a column, and what lies in its 95 % interval. Head, middle and tail: mean recall of the common, ` +
-    `medium and rare classes. ${content.conclusion ? "In sentences, [ ] is a 95 % interval of a difference in percentage points. " : ""}${notes.join(" ")}`;
+    `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}${seeds}; bold: the best of a column, and what lies in its 95 % interval. ` +
+    `${hasMiddle ? "Head, middle and tail: mean recall of the common, medium and rare classes" : "Head and tail: recall of the common and of the rare class"}. ${content.conclusion ? "In sentences, [ ] is a 95 % interval of a difference in percentage points. " : ""}${notes.join(" ")}`;
 }
 
 function fillPerClassTable() {
@@ -45,6 +61,13 @@ function fillPerClassTable() {
 
 function list(texts) {
   return texts.length > 1 ? `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}` : texts[0];
+}
+
+const linear = () => !content.classifiers.includes("trees");
+
+function describedClassifiers() {
+  const known = content.classifiers.filter((name) => CLASSIFIERS[name]).map((name) => `${name}: ${CLASSIFIERS[name]}`);
+  return known.length ? ` (${known.join("; ")})` : "";
 }
 
 function fillLead() {
@@ -62,11 +85,11 @@ function fillLead() {
   }
   const taught = classes.map((entry) => entry.train);
   lead.append(
-    element("p", {}, "Contrastive pre-training gave every node an embedding without looking at labels. A linear classifier then learned from " +
+    element("p", {}, `Contrastive pre-training gave every node an embedding without looking at labels. A ${linear() ? "linear " : ""}classifier then learned from ` +
       `${count(taught.reduce((a, b) => a + b, 0))} labels, ${count(Math.max(...taught))} of the most common class and only ${count(Math.min(...taught))} of the rarest, ` +
-      "and was tested on equally many nodes of every class."),
-    element("p", {}, "Two things can be balanced so that rare classes are not forgotten: the pre-training (ImGCL selects rows evenly over pseudo-classes) and the classifier " +
-      "(pbs: progressively balanced sampling of its labels; plain: no balancing). " +
+      `and was tested on ${content.protocol.test === "natural" ? "nodes in the natural shares of the classes" : "equally many nodes of every class"}.`),
+    element("p", {}, "Two things can be balanced so that rare classes are not forgotten: the pre-training (ImGCL selects rows evenly over pseudo-classes) and the classifier" +
+      `${describedClassifiers()}. ` +
       `${runs.length > 1 ? "Compared are" : "Shown is"} ${list(runs.map((run) => `${run.name} (${run.balanced ? "balanced pre-training" : "plain contrastive pre-training"})`))}.`),
   );
   if (runs.length === 1) {
@@ -89,8 +112,9 @@ function fillNotes() {
   if (!classes.length) return;
   const sizes = classes.map((entry) => entry.size);
   find("classes-note").textContent =
-    `The largest class has ${(Math.max(...sizes) / Math.max(1, Math.min(...sizes))).toFixed(1)} times as many nodes as the smallest. A third of the classes is called head (common), ` +
-    "a third tail (rare), the rest middle. The first chart counts the labelled nodes, the second the few labels that the classifier learns from in one split: the imbalance it has to cope with.";
+    `The largest class has ${(Math.max(...sizes) / Math.max(1, Math.min(...sizes))).toFixed(1)} times as many nodes as the smallest. ` +
+    `${hasMiddle ? "A third of the classes is called head (common), a third tail (rare), the rest middle" : "The common class is called head, the rare one tail"}. ` +
+    "Colours are those of the map. The first chart counts the labelled nodes, the second the few labels that the classifier learns from in one split: the imbalance it has to cope with.";
   if (content.effects) {
     const [low, high] = content.effects.classifiers;
     const [without, balanced] = content.effects.runs.map((i) => runs[i].name);
