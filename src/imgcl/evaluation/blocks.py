@@ -1,8 +1,10 @@
 """Several embeddings of the same nodes side by side: blocks, each with a weight that validation chooses.
 
-A node may be described by what was learnt, by its own features, by the means of its neighbours. Every block has rows of
-length 1. A classifier is fitted for several weightings of the blocks, and the one that is best on the validation nodes
-is kept; a weight of 0 leaves a block out, so that a useless block costs nothing but time.
+A node may be described by what was learnt, by its own features, by those of its neighbours. Every block has rows of
+length 1. A classifier is fitted to all blocks together and to every smaller choice of them; a weight of 0 leaves a
+block out, so that a useless block costs nothing but time. All together is kept unless a smaller choice is better on the
+validation nodes by more than a standard error: validation sets of rare classes are small, and the plain best of many
+choices would often be luck.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from torch import Tensor
 from imgcl._core.errors import InputError
 from imgcl.evaluation.labels import check_embedding, normalise_rows
 from imgcl.evaluation.names import Classifier
-from imgcl.evaluation.tasks import Bench, LinearModel
+from imgcl.evaluation.tasks import Bench, LinearModel, Task
 
-HALF = 0.5
+MARGIN = 1.0  # standard errors by which a smaller choice must be better
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,22 +63,19 @@ class Blocks:
         return cls(np.concatenate([normalise_rows(rows) for rows in checked.values()], axis=1), widths)
 
     def weightings(self) -> list[dict[str, float]]:
-        """The weightings that are tried: all blocks alike first, then every one halved or left out.
+        """The weightings that are tried: all blocks first, then every smaller choice of them.
 
         Example:
             >>> blocks = Blocks.of({"learned": np.eye(2), "own": np.eye(2)})
             >>> for weights in blocks.weightings():
             ...     print(weights)
             {'learned': 1.0, 'own': 1.0}
-            {'learned': 1.0, 'own': 0.5}
-            {'learned': 0.5, 'own': 1.0}
             {'learned': 1.0, 'own': 0.0}
             {'learned': 0.0, 'own': 1.0}
         """
-        names = list(self.widths)
-        levels = [levels for levels in product((1.0, HALF, 0.0), repeat=len(names)) if _is_tried(levels)]
-        levels.sort(key=lambda values: (values.count(0.0), values.count(HALF)))
-        return [dict(zip(names, values, strict=True)) for values in levels]
+        choices = [values for values in product((1.0, 0.0), repeat=len(self.widths)) if any(values)]
+        choices.sort(key=lambda values: values.count(0.0))
+        return [dict(zip(self.widths, values, strict=True)) for values in choices]
 
     def scale(self, weights: Mapping[str, float]) -> Tensor:
         """The factor of every column."""
@@ -97,7 +96,31 @@ def fit_blocks(classifier: Classifier, bench: Bench, blocks: Blocks) -> list[Lin
     if len(blocks.widths) == 1:
         return classifier(bench)
     fits = [_fit(classifier, bench, blocks, weights) for weights in blocks.weightings()]
-    return [max(models, key=lambda model: model.quality) for models in zip(*fits, strict=True)]  # of equals the first
+    models = list(fits[0])
+    for group in bench.chosen_together():
+        best = fits[_choose(bench.tasks, group, fits)]
+        for i in group:
+            models[i] = best[i]
+    return models
+
+
+def _choose(tasks: Sequence[Task], group: Sequence[int], fits: Sequence[Sequence[LinearModel]]) -> int:
+    """The weighting (its place) for tasks that share one: all blocks, which is 0, unless another is clearly better."""
+    validated = [i for i in group if len(tasks[i].y_val)]
+    right = [torch.stack([fit[i].is_right(tasks[i]) for fit in fits]) for i in validated]
+    gains, variances = zip(*(_gain(tasks[i], each) for i, each in zip(validated, right, strict=True)), strict=True)
+    gain, error = torch.stack(gains).mean(dim=0), torch.stack(variances).sum(dim=0).sqrt() / len(validated)
+    clear = torch.where(gain > MARGIN * error, gain, -torch.inf)
+    clear[0] = 0.0
+    return int(clear.argmax())  # of equals the first
+
+
+def _gain(task: Task, right: Tensor) -> tuple[Tensor, Tensor]:
+    """How much the balanced accuracy of each row of ``right`` exceeds that of the first, and its sampling variance."""
+    weight = task.validation_weight
+    difference = right - right[0]
+    gain = difference @ weight
+    return gain, (difference - gain[:, None]).square() @ weight.square()
 
 
 def _fit(classifier: Classifier, bench: Bench, blocks: Blocks, weights: Mapping[str, float]) -> list[LinearModel]:
@@ -112,11 +135,6 @@ def _fit(classifier: Classifier, bench: Bench, blocks: Blocks, weights: Mapping[
 def _unscaled(coefficients: Tensor, scale: Tensor) -> Tensor:
     """``(x * scale) @ w`` is ``x @ (scale * w)``."""
     return torch.cat([coefficients[:, :-1] * scale, coefficients[:, -1:]], dim=1)
-
-
-def _is_tried(levels: Sequence[float]) -> bool:
-    """The largest weight is 1; blocks that are left out and blocks that are halved are not mixed, to try fewer."""
-    return max(levels) == 1.0 and not (0.0 in levels and HALF in levels)
 
 
 def _check_block(name: str, block: Any, n_nodes: int | None) -> NDArray[np.float32]:

@@ -37,6 +37,12 @@ class Task:
         """Training samples per class (K,)."""
         return torch.bincount(self.y, minlength=self.n_classes)
 
+    @property
+    def validation_weight(self) -> Tensor:
+        """What every validation row counts in a mean over classes; they add up to 1."""
+        counts = torch.bincount(self.y_val, minlength=self.n_classes)
+        return (1 / counts.to(self.x_val))[self.y_val] / int((counts > 0).sum())
+
 
 class Classified(NamedTuple):
     """Class of every row, and the class probabilities (n, K) where the classifier gives them."""
@@ -69,6 +75,10 @@ class LinearModel:
     def logits(self, x: Tensor) -> Tensor:
         """Scores (n, K); their softmax is the class probability."""
         return torch.addmm(self.coefficients[:, -1], x, self.coefficients[:, :-1].T)
+
+    def is_right(self, task: Task) -> Tensor:
+        """1 for every validation row of a task that is classified rightly, else 0."""
+        return (self.logits(task.x_val).argmax(dim=1) == task.y_val).to(task.x_val)
 
     def classify(self, x: Tensor) -> Classified:
         """The most probable class of every row, and the probabilities of all."""
@@ -127,6 +137,10 @@ class Bench:
             models.append(LinearModel(coefficients[best], dict(candidates.settings[best]), quality(*scores, best)))
         return models
 
+    def chosen_together(self) -> list[list[int]]:
+        """Which tasks share their settings: each has its own."""
+        return [[i] for i in range(len(self.tasks))]
+
     def scaled(self, scale: Tensor) -> Bench:
         """The same tasks with every column of their rows multiplied by a factor; classifiers share it."""
         key = scale.numpy().tobytes()
@@ -138,6 +152,9 @@ class Bench:
 
 class PooledBench(Bench):
     """Tasks that share one setting: the candidate that is best on average over the tasks with validation rows."""
+
+    def chosen_together(self) -> list[list[int]]:
+        return [list(range(len(self.tasks)))]
 
     def choose(self, candidates: Candidates) -> list[LinearModel]:
         pairs = zip(self.tasks, candidates.coefficients, strict=True)
@@ -153,8 +170,7 @@ def validation_scores(task: Task, coefficients: Tensor) -> tuple[Tensor, Tensor]
 
     Both are averaged over classes, so a validation set that is not balanced chooses as if it were.
     """
-    counts = torch.bincount(task.y_val, minlength=task.n_classes)
-    weight = (1 / counts.to(task.x_val))[task.y_val] / int((counts > 0).sum())
+    weight = task.validation_weight
     logits = coefficients[:, :, :-1] @ task.x_val.T + coefficients[:, :, -1:]  # (candidates, K, n)
     right = (logits.argmax(dim=1) == task.y_val).to(weight) @ weight
     own = torch.log_softmax(logits, dim=1)[:, task.y_val, torch.arange(len(task.y_val))]
