@@ -33,7 +33,9 @@ def pretrain_command(
     features: Annotated[
         str, typer.Option(help="own, structure (made from the edges), or auto: own where the graph has some.")
     ] = "auto",
-    preset: Annotated[str, typer.Option(help="Settings to start from: fast or paper (see `imgcl presets`).")] = "fast",
+    preset: Annotated[
+        str, typer.Option(help="Settings to start from: auto, fast or paper (see `imgcl presets`).")
+    ] = "auto",
     balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
     no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
     n_clusters: Annotated[
@@ -43,7 +45,12 @@ def pretrain_command(
             "auto for a graph without labels)."
         ),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs, each one optimiser step (default: the preset's).")] = None,
+    epochs: Annotated[
+        str | None,
+        typer.Option(
+            help="Epochs, each one optimiser step; auto: until embeddings hardly change (default: the preset's)."
+        ),
+    ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Another setting, key=value; repeatable.")] = None,
     scope: Annotated[
         str, typer.Option(help="What the imbalance thins: train (labels only), graph, inductive.")
@@ -187,8 +194,12 @@ def _pretrain_here(
 
 
 def _say_what_is_next(done: Run, run: Path) -> None:
+    from imgcl.training.settling import settling_sentence
+
     blocks = done.blocks
     widths = ", ".join(f"{name} {block.shape[1]}" for name, block in blocks.items())
+    if sentence := settling_sentence(done.history):
+        err.print(sentence, highlight=False)
     err.print(f"[green]done[/green]: {len(done.embedding):,} embeddings ({widths} columns) in {escape(str(run))}")
     if (run / "labels.npy").exists():
         words = ["imgcl", "evaluate", str(run), "--imbalance", "exp:100", "--classifier", "plain,pbs"]

@@ -3,8 +3,8 @@
 A node may be described by what was learnt, by its own features, by those of its neighbours. Every block has rows of
 length 1. A classifier is fitted to all blocks together and to every smaller choice of them; a weight of 0 leaves a
 block out, so that a useless block costs nothing but time. All together is kept unless a smaller choice is better on the
-validation nodes by more than a standard error: validation sets of rare classes are small, and the plain best of many
-choices would often be luck.
+validation nodes by more than half a standard error: validation sets of rare classes are small, and the plain best of
+many choices would often be luck.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from imgcl.evaluation.labels import check_embedding, normalise_rows
 from imgcl.evaluation.names import Classifier
 from imgcl.evaluation.tasks import Bench, LinearModel, Task
 
-MARGIN = 1.0  # standard errors by which a smaller choice must be better
+MARGIN = 0.5  # standard errors by which a smaller choice must be better
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,11 +50,19 @@ class LabellingEntry(_File):
     true_drawn: Annotated[list[float], Field(min_length=1)] | None
 
 
+class LookEntry(_File):
+    """A look of :class:`imgcl.training.settling.Settling`."""
+
+    epoch: Count
+    kept: float | None
+
+
 class HistoryFile(_File):
     """``history.json``."""
 
     loss: list[float]
     labellings: list[LabellingEntry]
+    settling: list[LookEntry] = Field(default_factory=list)
 
 
 class NamesFile(_File):

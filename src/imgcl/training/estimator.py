@@ -56,8 +56,10 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             (only their number is used), or ``"auto"`` when it has none.
         balance: ``"imgcl"`` or ``True`` for the paper's selection, ``None`` or ``False`` for the plain method, or
             settings: a ``BalanceSettings``, a mapping, or a string such as ``"clusters=kmeans,centrality=none"``.
-        preset: ``"fast"`` or ``"paper"``, see ``imgcl presets``; methods of your own start from their defaults.
-        epochs: number of epochs, if not the preset's.
+        preset: ``"auto"``, ``"fast"`` or ``"paper"``, see ``imgcl presets``; methods of your own start from their
+            defaults.
+        epochs: number of epochs, if not the preset's; ``"auto"``: until nearest neighbours hardly change any more, see
+            :mod:`imgcl.training.settling`.
         settings: other settings of the method or the training to replace, by name.
         blocks: names, or a text with commas: ``learned``, beside it a node's ``own`` features and those propagated over
             two hops (``neighbours``), each in at most 256 columns.
@@ -91,8 +93,8 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         views: Views | None = None,
         n_clusters: int | str | None = None,
         balance: Balance = IMGCL,
-        preset: str = "fast",
-        epochs: int | None = None,
+        preset: str = "auto",
+        epochs: int | str | None = None,
         settings: Mapping[str, Any] | None = None,
         blocks: str | Sequence[str] = BLOCKS,
         random_state: RandomState = 0,
@@ -271,7 +273,7 @@ def _parameters(config: RunConfig) -> dict[str, Any]:
         "method": config.method,
         **{name: own.pop(name) for name in ("encoder", "views") if name in own},
         "balance": config.balance,
-        "preset": "fast" if config.preset is None else config.preset.rsplit("/", 1)[-1],
+        "preset": "auto" if config.preset is None else config.preset.rsplit("/", 1)[-1],
         "settings": {**config.training.model_dump(), **own},
         "blocks": config.blocks,
         "random_state": config.seed,

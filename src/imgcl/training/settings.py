@@ -22,8 +22,10 @@ from imgcl.balance import BalanceSettings
 from imgcl.encoders import encoder_name
 from imgcl.methods import METHODS, Method, method_name, resolve_method
 from imgcl.methods.base import MethodSettings
+from imgcl.training.settling import EARLIEST, MOST_EPOCHS
 from imgcl.views import views_name
 
+AUTO = "auto"
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 LEARNED, OWN, NEIGHBOURS = "learned", "own", "neighbours"
@@ -58,6 +60,9 @@ class TrainingSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     epochs: int = Field(500, ge=1, description="T; an epoch is one optimiser step, on the whole graph or on one batch")
+    settle: bool = Field(
+        False, description="stop when nearest neighbours hardly change any more, after `epochs` at the latest"
+    )
     lr: float = Field(1e-3, gt=0, description="peak learning rate")
     weight_decay: float = Field(1e-5, ge=0)
     optimiser: Literal["adamw", "adam"] = "adamw"
@@ -76,6 +81,19 @@ class TrainingSettings(BaseModel):
     fanout: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (10, 10), min_length=1, description="sampled neighbours of an anchor, of its neighbours, …; the last repeats"
     )
+
+    @model_serializer(mode="wrap")
+    def _only_if_it_settles(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A training of a fixed length is written, and known, as before there was another."""
+        values: dict[str, Any] = write(self)
+        if not self.settle:
+            values.pop("settle", None)
+        return values
+
+    @property
+    def schedule_epochs(self) -> int:
+        """Over how many epochs ImGCL's balance grows: all, or those that are trained in any case."""
+        return min(self.epochs, EARLIEST) if self.settle else self.epochs
 
     @field_validator("fanout", mode="before")
     @classmethod
@@ -181,7 +199,7 @@ def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfi
     """The config with some settings replaced; a key belongs to the training or to the method, wherever it is known."""
     method_model = config.method_class.Settings
     training, method = config.training.model_dump(), dict(config.method_settings)
-    for key, value in overrides.items():
+    for key, value in _with_epochs(overrides).items():
         if key in TrainingSettings.model_fields:
             training[key] = value
         elif key in method_model.model_fields:
@@ -233,3 +251,12 @@ def _unknown(key: str, method: str, model: type[MethodSettings]) -> str:
         return f"method {method!r} makes its own views: views are a setting of {', '.join(having)}"
     known = [*TrainingSettings.model_fields, *model.model_fields]
     return f"unknown setting {key!r} of method {method!r}{did_you_mean(key, known)}"
+
+
+def _with_epochs(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """``epochs = auto`` is a training that settles; a number is one of that length."""
+    if "epochs" not in overrides or "settle" in overrides:
+        return dict(overrides)
+    if overrides["epochs"] == AUTO:
+        return {"schedule": "constant", **overrides, "epochs": MOST_EPOCHS, "settle": True}
+    return {**overrides, "settle": False}

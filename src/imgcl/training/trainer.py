@@ -39,6 +39,7 @@ from imgcl.training.limits import (
 )
 from imgcl.training.optimiser import learning_rate_factor, make_optimiser
 from imgcl.training.settings import RunConfig
+from imgcl.training.settling import Settling, is_look
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Trainer:
         self.batches = self._make_batches()
         self.parallel = Parallel(self.method, group) if group.world_size > 1 else None
         self.selector = self._make_selector(diagnose) if group.is_rank_zero else None
+        self.settling = self._make_settling()
         self._rows: Tensor | None = None
         self.best: tuple[float, int, dict[str, Tensor]] | None = None
 
@@ -118,20 +120,26 @@ class Trainer:
         return BalancedSelector(
             graph,
             n_clusters,
-            epochs=self.config.training.epochs,
+            epochs=self.config.training.schedule_epochs,
             settings=balance,
             random_state=self.config.seed,
             labels=given,
             diagnose=graph.y if diagnose else None,
         )
 
+    def _make_settling(self) -> Settling | None:
+        """Embedding all nodes of a graph that is trained in batches takes longer than its training: no looks there."""
+        if not self.config.training.settle or isinstance(self.batches, MiniBatches):
+            return None
+        return Settling(self.graph.n_nodes, self.config.seed)
+
     # ------------------------------------------------------------------ training
 
     @property
     def finished(self) -> bool:
-        """Whether the last epoch, or the patience, is reached."""
+        """Whether the last epoch, or the patience, is reached, or the embedding has settled."""
         training = self.config.training
-        if self.epoch >= training.epochs:
+        if self.epoch >= training.epochs or (self.settling is not None and self.settling.settled):
             return True
         if training.patience is None or self.best is None or self._labels_to_come:
             return False
@@ -140,7 +148,7 @@ class Trainer:
     @property
     def _labels_to_come(self) -> bool:
         """Whether another labelling is due: rows are balanced step by step, so patience must not end it half way."""
-        balance, epochs = self.config.balance, self.config.training.epochs
+        balance, epochs = self.config.balance, self.config.training.schedule_epochs
         return balance is not None and balance.period(self.epoch - 1, epochs)[0] < balance.period(epochs - 1, epochs)[0]
 
     def step(self) -> EpochReport:
@@ -153,6 +161,8 @@ class Trainer:
             self.best = (value, self.epoch, weights)
         self.losses.append(value)
         self.epoch += 1
+        if self.settling is not None and is_look(self.epoch):
+            self.settling.look(self.epoch, self.embed(), lambda kept: float(self.group.broadcast(torch.tensor(kept))))
         drawn = self.selector.history[-1]["drawn"] if self.selector is not None else None
         return EpochReport(self.epoch, training.epochs, value, drawn)
 
@@ -237,7 +247,8 @@ class Trainer:
     def history(self) -> dict[str, Any]:
         """Loss of every epoch and what happened at every labelling, as plain values."""
         labellings = [] if self.selector is None else [dict(entry) for entry in self.selector.history]
-        return {"loss": list(self.losses), "labellings": labellings}
+        looks = {} if self.settling is None else {"settling": list(self.settling.looks)}
+        return {"loss": list(self.losses), "labellings": labellings, **looks}
 
     # ------------------------------------------------------------------ resume
 
@@ -252,6 +263,8 @@ class Trainer:
             files.pack("features", vars(self.batches.statistics), tensors, values)
         if self.selector is not None:
             files.pack("selector", self.selector.state_dict(), tensors, values)
+        if self.settling is not None:
+            files.pack("settling", self.settling.state_dict(), tensors, values)
         if self.best is not None:
             values["best"] = {"loss": self.best[0], "epoch": self.best[1]}
             files.pack("best_method", self.best[2], tensors, values)
@@ -265,6 +278,8 @@ class Trainer:
             ValueError, KeyError, TypeError: when it is not one of this training; see :func:`check_fit`.
         """
         check_fit(checkpoint, self.method, self.optimiser, self.config.training.epochs, self.batches.statistics)
+        if self.settling is not None:
+            self.settling.load_state_dict(files.unpack("settling", checkpoint))
         self.method.load_state_dict(files.unpack("method", checkpoint))
         self._restore_statistics(files.unpack("features", checkpoint))
         files.unpack_optimiser(self.optimiser, checkpoint)

@@ -1,9 +1,9 @@
 """Settings of the methods, as data: one TOML file per method and graph.
 
-A file has up to two tables. ``[paper]`` is the published setting; ``[fast]`` is ours: at most 500 epochs, chosen on
-validation accuracy only. Each says where it comes from: ``origin`` is ``official`` (the method's own repository),
-``family`` (the same authors, or the same method on another graph) or ``ours``. ``default.toml`` serves every graph
-without a file.
+A file has up to three tables. ``[auto]`` is ours for any graph: training stops when it has settled. ``[fast]`` is ours
+for one graph: at most 500 epochs, chosen on validation accuracy only. ``[paper]`` is the published setting. Each says
+where it comes from: ``origin`` is ``official`` (the method's own repository), ``family`` (the same authors, or the same
+method on another graph) or ``ours``. ``default.toml`` serves every graph without a file.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from imgcl._core.errors import InputError
 from imgcl.methods import Method, method_name, resolve_method
 from imgcl.training.settings import RunConfig, TrainingSettings, validated
 
-Kind = Literal["paper", "fast"]
-KINDS: tuple[Kind, ...] = ("paper", "fast")
+Kind = Literal["auto", "fast", "paper"]
+KINDS: tuple[Kind, ...] = ("paper", "fast", "auto")
 DEFAULT = "default"
 
 
@@ -51,6 +51,8 @@ class Preset:
 
 def find_preset(method: str | type[Method[Any]], graph: str, kind: str = "fast") -> Preset:
     """The preset of a method for a graph, or the method's default when the graph has none of this kind.
+
+    A method without an ``auto`` setting has its ``fast`` ones instead.
 
     Methods of other packages have no presets: theirs leaves every setting at its default.
 
