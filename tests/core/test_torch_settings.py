@@ -118,9 +118,7 @@ def test_evaluation_does_not_depend_on_the_callers_settings(caller: str, probe: 
 
     def scores() -> list[np.ndarray]:
         result = evaluate(rows, y, "exp:3", classifiers, splits=1, probe=probe, ceiling=0)
-        predicted = predict(rows, np.where(np.arange(90) % 3 == 0, y, -1), "plain", probe=probe)[
-            "probability"
-        ].to_numpy()
+        predicted = predict(rows, np.where(np.arange(90) % 3 == 0, y, -1), "plain", probe=probe)["p_0"].to_numpy()
         return [result.values(name, "ece") for name in result.classifiers] + [predicted]
 
     expected = scores()

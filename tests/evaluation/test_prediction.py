@@ -15,17 +15,19 @@ def some_labels(y: NDArray[np.int64], per_class: tuple[int, ...] = (40, 20, 10, 
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_every_node_gets_class_probability_and_group(name: str, blobs: Blobs) -> None:
+def test_every_node_gets_class_probabilities_and_rank(name: str, blobs: Blobs) -> None:
     Z, y = blobs
     frame = predict(Z, some_labels(y), name)
-    assert frame.columns.tolist() == ["node", "class", "probability", "group", "given"]
+    assert frame.columns.tolist() == ["node", "class", "p_a", "p_b", "p_c", "p_d", "rank", "given"]
     assert len(frame) == len(Z)
-    assert frame["probability"].between(0.25, 1.0001).all()
-    assert frame.groupby("class")["group"].first().to_dict() == {"d": "head", "c": "middle", "b": "middle", "a": "tail"}
+    p = frame[["p_a", "p_b", "p_c", "p_d"]].to_numpy()
+    assert np.allclose(p.sum(axis=1), 1)
+    assert frame["class"].tolist() == [*np.array(list("abcd"))[p.argmax(axis=1)]]
+    assert sorted(frame["rank"]) == list(range(1, len(Z) + 1))
     assert frame["given"].sum() == 75
     truth = np.array(list("dcba"))[y]
-    recalls = [(frame["class"][truth == name] == name).mean() for name in "abcd"]
-    assert np.mean(recalls) > 0.7
+    assert (frame["class"] == truth).mean() > 0.7
+    assert (truth[frame["rank"] <= 50] == "a").mean() > 0.4  # of the rarest class, which 10 % of the nodes have
 
 
 def test_keys_are_names_or_numbers(blobs: Blobs) -> None:
@@ -36,7 +38,7 @@ def test_keys_are_names_or_numbers(blobs: Blobs) -> None:
     assert by_name["class"].tolist() == by_number["class"].tolist()
     assert by_name["node"].tolist() == names
     aligned = align_labels(some_labels(y), len(Z))
-    assert predict(Z, aligned)["probability"].tolist() == by_number["probability"].tolist()
+    assert predict(Z, aligned)["p_a"].tolist() == by_number["p_a"].tolist()
 
 
 def test_few_labels(blobs: Blobs) -> None:

@@ -25,8 +25,8 @@ from imgcl.baselines.supervised_gcn import SCHEDULES, gcn
 from imgcl.baselines.trees import WEIGHTS, trees, trees_neighbours
 from imgcl.evaluation import EvaluationResult, class_groups, evaluate
 from imgcl.evaluation.estimators import classifier_names
-from imgcl.evaluation.labels import encode_labels
-from imgcl.evaluation.protocol import draw_splits, law_name, missing_classes, named, score_predictions
+from imgcl.evaluation.labels import encode_labels, named
+from imgcl.evaluation.protocol import draw_splits, law_name, missing_classes, score_predictions
 from imgcl.graph import Graph
 from imgcl.imbalance import Split
 

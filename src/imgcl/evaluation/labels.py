@@ -5,6 +5,7 @@ Labels may be integers or text; :mod:`imgcl._core.unlabelled` decides which valu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,18 @@ def _named_classes(values: list[Any]) -> tuple[NDArray[np.int64], tuple[str, ...
     names = tuple(sorted(first))
     number = {name: k for k, name in enumerate(names)}
     return np.array([number[name] for name in called], dtype=np.int64), names
+
+
+def named(labels: Labels, class_names: Sequence[str] | None) -> Labels:
+    """The labels with classes called as in ``class_names``, which the integer label indexes."""
+    if class_names is None:
+        return labels
+    if not all(name.isascii() and name.isdecimal() and int(name) < len(class_names) for name in labels.names):
+        raise InputError(
+            f"there are {len(class_names)} class names but the labels are {', '.join(labels.names)}: "
+            "class names need labels 0..K-1"
+        )
+    return Labels(labels.codes, tuple(str(class_names[int(name)]) for name in labels.names))
 
 
 def check_embedding(Z: Any, n_nodes: int | None = None) -> NDArray[np.float32]:

@@ -10,43 +10,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import DataNotFoundError, InputError
-from imgcl._core.seeding import RandomState, as_seed, generator
-from imgcl._core.torch_settings import usual_torch
+from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
-from imgcl.evaluation.blocks import Blocks, fit_blocks
-from imgcl.evaluation.estimators import EstimatorClassifier, choose_classifiers
-from imgcl.evaluation.groups import class_groups
-from imgcl.evaluation.labels import Labels, check_embedding, encode_labels
-from imgcl.evaluation.names import Classifier, resolve_probe
-from imgcl.evaluation.tasks import Classified, PooledBench, Task
+from imgcl.evaluation.fitting import fit_all
 from imgcl.graph.checks import check_distinct
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FOLDS = 5
 HEADER = (frozenset({"node", "id", "name"}), frozenset({"label", "class"}))  # words of its first and second column
 
 
-@usual_torch()
 def predict(
     Z: ArrayLike | Mapping[str, ArrayLike],
     labels: ArrayLike | Mapping[Any, Any],
-    classifier: Any = "pbs",
+    classifier: Any = "plain",
     *,
+    prior: Any = "natural",
+    decision: str = "argmax",
     node_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     probe: str = "batched",
     random_state: RandomState = 0,
 ) -> pd.DataFrame:
-    """Classify every node from the labels of some.
+    """Class, class probabilities and rank of every node, from the labels of some.
 
     The classifier's setting is chosen by cross-validation over the labelled nodes (balanced accuracy, 5 folds with
     every class spread evenly; a class with a single label stays in every training fold), then it is trained on all of
-    them.
+    them. Probabilities are calibrated on the folds (:mod:`imgcl.evaluation.calibration`), and so are decisions chosen.
 
     Args:
         Z: embeddings (N, d), or several blocks by name, as in :func:`imgcl.evaluation.evaluate`.
@@ -55,14 +49,23 @@ def predict(
         classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, or any classifier with scikit-learn's conventions. A
             clone of that is fitted to all labelled nodes as it is, on class numbers in the order of the classes' names;
             a ``random_state`` that is ``None`` is derived from ``random_state``.
+        prior: class shares of the nodes that are scored. ``natural``: those of the labels, or, where the labels are
+            clearly not a random draw, what the unlabelled nodes say (:func:`imgcl.evaluation.natural_prior`);
+            ``labels``: those of the labels; ``estimated``: what the unlabelled nodes say; ``balanced``: all alike;
+            shares by class as a mapping or as text, ``"banned=2%,ok=98%"``.
+        decision: how probabilities become classes: ``argmax``, ``balanced``, ``cost:banned=10,ok=1``, ``flag-rate:2%``,
+            ``min-precision:0.8`` or ``min-recall:0.9``, see :mod:`imgcl.evaluation.decisions`.
         node_names: names of the nodes, for the result and for a mapping's keys.
+        class_names: names of classes 0, 1, ... where labels are numbers.
         probe: as in :func:`imgcl.evaluation.evaluate`.
         random_state: seed of the folds, and of your classifier where it leaves its own open.
 
     Returns:
-        One row per node: ``node``, ``class``, ``probability`` of that class (NaN from a classifier without
-        ``predict_proba``), ``group`` (head, middle or tail: how common the class is among the given labels), ``given``
-        (whether the node's label was given).
+        One row per node: ``node``, ``class``, ``p_NAME`` for each class (NaN from a classifier without
+        ``predict_proba``), ``rank`` (1: the node with the largest score for the class that is flagged, or that has the
+        fewest labels; neither calibration nor prior change it), ``given`` (whether the node's label was given: what
+        stands there comes from a model that did not see that label, except for a class's only node). What the decision
+        will give, the prior and more are in the scorer of :func:`imgcl.evaluation.fit_scorer`.
 
     Example:
         >>> import numpy as np
@@ -70,76 +73,23 @@ def predict(
         >>> frame = predict(Z, {0: "tea", 1: "tea", 2: "salt", 3: "salt"})
         >>> frame["class"].tolist()
         ['tea', 'tea', 'salt', 'salt', 'salt']
+        >>> frame.columns.tolist()
+        ['node', 'class', 'p_salt', 'p_tea', 'rank', 'given']
     """
-    import pandas as pd
-
-    blocks = Blocks.of(Z)
-    rows = blocks.rows
-    if node_names is not None and len(node_names) != len(rows):
-        raise InputError(f"there are {len(node_names)} node names but the embedding has {len(rows)} rows")
+    rows = count_rows(Z)
+    if node_names is not None and len(node_names) != rows:
+        raise InputError(f"there are {len(node_names)} node names but the embedding has {rows} rows")
     if node_names is not None:
         check_distinct("node_names", [str(name) for name in node_names])
-    aligned = align_labels(labels, len(rows), node_names) if isinstance(labels, Mapping) else labels
-    encoded = encode_labels(aligned)
-    check_embedding(rows, len(encoded.codes))
-    chosen = choose_classifiers(classifier)
-    if len(chosen) != 1:
-        raise InputError(f"{len(chosen)} classifiers were named: predictions come from one")
-    found = _classify(next(iter(chosen.values())), blocks, encoded, probe, as_seed(random_state))
-    group, predicted = np.array(class_groups(encoded.sizes).of_class()), found.classes
-    return pd.DataFrame(
-        {
-            "node": list(node_names) if node_names is not None else np.arange(len(rows)),
-            "class": np.array(encoded.names, dtype=object)[predicted],  # text of numpy loses what a name ends with: \0
-            "probability": found.confidence,
-            "group": group[predicted],
-            "given": encoded.codes >= 0,
-        }
-    )
+    aligned = align_labels(labels, rows, node_names) if isinstance(labels, Mapping) else labels
+    fitted = fit_all(Z, aligned, classifier, prior, decision, class_names, probe, as_seed(random_state))
+    return fitted.frame(Z, node_names)
 
 
-def _classify(
-    classifier: Classifier | EstimatorClassifier, blocks: Blocks, labels: Labels, probe: str, seed: int
-) -> Classified:
-    """Every row, by the classifier trained on all labelled ones."""
-    x, fit = torch.from_numpy(blocks.rows), resolve_probe(probe)
-    if isinstance(classifier, EstimatorClassifier):
-        return classifier.fit([_everything(x, labels)], seed)[0].classify(x)
-    return fit_blocks(classifier, PooledBench(_tasks(x, labels, seed), fit), blocks)[-1].classify(x)
-
-
-def _everything(x: torch.Tensor, labels: Labels) -> Task:
-    """The task of all labelled nodes."""
-    labelled = np.flatnonzero(labels.codes >= 0)
-    y = torch.from_numpy(labels.codes[labelled])
-    return Task(x[labelled], y, x[:0], y[:0], labels.n_classes)
-
-
-def _tasks(x: torch.Tensor, labels: Labels, seed: int) -> list[Task]:
-    """One task per fold, and last the task of all labelled nodes."""
-    fold = _folds(labels, seed)
-    codes = torch.from_numpy(labels.codes)
-    everything = np.flatnonzero(labels.codes >= 0)
-    tasks = []
-    for i in range(int(fold.max()) + 1):
-        train, val = everything[fold[everything] != i], everything[fold[everything] == i]
-        tasks.append(Task(x[train], codes[train], x[val], codes[val], labels.n_classes))
-    if not tasks:
-        raise InputError("every class has a single label: settings cannot be chosen; give one class at least two")
-    return [*tasks, _everything(x, labels)]
-
-
-def _folds(labels: Labels, seed: int) -> NDArray[np.int64]:
-    """The fold that validates on each node; -1 for unlabelled nodes and for a class's only node."""
-    rng = generator(seed, "folds")
-    fold = np.full(len(labels.codes), -1, dtype=np.int64)
-    folds = int(min(FOLDS, labels.sizes.max()))
-    for k, size in enumerate(labels.sizes):
-        if size > 1:
-            nodes = rng.permutation(np.flatnonzero(labels.codes == k))
-            fold[nodes] = (np.arange(size) + rng.integers(folds)) % folds
-    used = np.unique(fold[fold >= 0])
-    return np.where(fold >= 0, np.searchsorted(used, fold), -1)
+def count_rows(Z: Any) -> int:
+    """Rows of an embedding, or of the first of several blocks."""
+    first = next(iter(Z.values()), ()) if isinstance(Z, Mapping) else Z
+    return len(first)
 
 
 def read_labels(path: str | Path, node_names: Sequence[str] | None = None) -> dict[str, str]:

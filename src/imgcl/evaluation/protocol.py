@@ -16,7 +16,7 @@ from imgcl._core.torch_settings import usual_torch
 from imgcl.evaluation.blocks import Blocks, fit_blocks
 from imgcl.evaluation.estimators import FittedEstimator, choose_classifiers, fit_classifier
 from imgcl.evaluation.groups import class_groups
-from imgcl.evaluation.labels import Labels, encode_labels
+from imgcl.evaluation.labels import Labels, encode_labels, named
 from imgcl.evaluation.metrics import confusion_matrix, expected_calibration_error
 from imgcl.evaluation.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_probe
 from imgcl.evaluation.pairing import AS_GIVEN, fingerprints
@@ -235,15 +235,3 @@ def _ceiling(x: Tensor, labels: Labels, drawn: Sequence[Split], probe: Probe, bl
         final = _task(x, codes, outside, split.val[:0], labels)
         models.append(fit_blocks(classify, PooledBench([searched, final], probe), blocks)[-1])
     return _score(models, x, labels, drawn)
-
-
-def named(labels: Labels, class_names: Sequence[str] | None) -> Labels:
-    """The labels with classes called as in ``class_names``, which the integer label indexes."""
-    if class_names is None:
-        return labels
-    if not all(name.isascii() and name.isdecimal() and int(name) < len(class_names) for name in labels.names):
-        raise InputError(
-            f"there are {len(class_names)} class names but the labels are {', '.join(labels.names)}: "
-            "class names need labels 0..K-1"
-        )
-    return Labels(labels.codes, tuple(str(class_names[int(name)]) for name in labels.names))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl.evaluation import Estimate, EvaluationResult, attribution, class_groups, combine, evaluate
-from imgcl.evaluation.labels import Labels, encode_labels
+from imgcl.evaluation.labels import Labels, encode_labels, named
 from imgcl.evaluation.metrics import precision, recall
-from imgcl.evaluation.protocol import draw_splits, named
+from imgcl.evaluation.protocol import draw_splits
 from imgcl.evaluation.render import COLUMNS
 from imgcl.imbalance import Split
 from imgcl.report.encoding import array, classes, coordinates, number, numbers

@@ -1,0 +1,186 @@
+"""How common the classes are among the nodes that are scored, and probabilities moved from one prior to another.
+
+A classifier's probabilities hold for nodes whose classes are as common as among its training labels. For other nodes
+Bayes' rule moves them: p'(k | x) is proportional to p(k | x) prior'(k) / prior(k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2
+
+from imgcl._core.errors import InputError
+
+Floats = NDArray[np.float64]
+NATURAL, BALANCED, LABELS, ESTIMATED = "natural", "balanced", "labels", "estimated"
+PRIORS = (NATURAL, BALANCED, LABELS, ESTIMATED)
+STEPS, CHANGE = 1000, 1e-7  # of the EM algorithm
+UNLIKELY = 1e-3  # probability under which the labels are taken for a biased draw
+CLEAR = 0.1  # share of the nodes that must change class: below, the estimate's own error may be larger
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Class shares of the nodes that are scored.
+
+    Attributes:
+        shares: one per class, sum 1.
+        source: where they are from: ``labels``, ``estimated``, ``balanced`` or ``given``.
+    """
+
+    shares: tuple[float, ...]
+    source: str
+
+
+def shift_prior(probabilities: ArrayLike, old: ArrayLike, new: ArrayLike) -> Floats:
+    """Class probabilities (n, K) at another prior.
+
+    Example:
+        >>> shift_prior([[0.5, 0.5]], old=[0.5, 0.5], new=[0.9, 0.1]).round(6).tolist()
+        [[0.9, 0.1]]
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    before, after = (np.asarray(prior, dtype=np.float64) for prior in (old, new))
+    moved = p * np.divide(after, before, out=np.zeros_like(after), where=before > 0)
+    total = moved.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(moved, total, out=np.broadcast_to(after, p.shape).copy(), where=total > 0))
+
+
+def estimate_prior(probabilities: ArrayLike, prior: ArrayLike) -> Floats:
+    """The prior of unlabelled nodes by the EM algorithm of Saerens, Latinne and Decaestecker (2002).
+
+    Args:
+        probabilities: of the unlabelled nodes (n, K), calibrated at ``prior``.
+        prior: class shares of the training labels.
+
+    Example:
+        >>> p = [[0.9, 0.1]] * 8 + [[0.1, 0.9]] * 2
+        >>> estimate_prior(p, [0.5, 0.5]).round(3).tolist()
+        [0.875, 0.125]
+    """
+    p, shares = np.asarray(probabilities, dtype=np.float64), np.asarray(prior, dtype=np.float64)
+    old = shares
+    for _ in range(STEPS):
+        updated = shift_prior(p, old, shares).mean(axis=0)
+        if np.abs(updated - shares).max() < CHANGE:
+            return np.asarray(updated)
+        shares = updated
+    return shares
+
+
+def natural_prior(probabilities: ArrayLike, counts: ArrayLike) -> Prior:
+    """Class shares of the unlabelled nodes: those of the labels, unless these are clearly another population.
+
+    The shares are estimated by :func:`estimate_prior`. They replace those of the labels when the unlabelled nodes speak
+    for them, the labels could hardly be a random draw from them (likelihood ratio tests at 0.1 %), and they differ for
+    at least 10 % of the nodes: a biased draw misses by more, and the estimate itself may err by half of that.
+
+    Args:
+        probabilities: of the unlabelled nodes (n, K), calibrated at the labels' shares.
+        counts: labels of each class.
+    """
+    labels = np.asarray(counts, dtype=np.float64)
+    shares = labels / labels.sum()
+    p = np.asarray(probabilities, dtype=np.float64)
+    if not len(p):
+        return Prior(tuple(shares.tolist()), LABELS)
+    found = estimate_prior(p, shares)
+    if _is_biased(p, labels, found):
+        return Prior(tuple(found.tolist()), ESTIMATED)
+    return Prior(tuple(shares.tolist()), LABELS)
+
+
+def _is_biased(p: Floats, counts: Floats, found: Floats) -> bool:
+    """Whether unlabelled nodes and labels both contradict that the labels are a random draw."""
+    shares, limit = counts / counts.sum(), chi2.ppf(1 - UNLIKELY, len(counts) - 1)
+    if np.abs(found - shares).sum() / 2 < CLEAR:
+        return False
+    ratio = np.divide(found, shares, out=np.ones_like(found), where=shares > 0)
+    nodes = 2 * np.log(np.maximum((p * ratio).sum(axis=1), np.finfo(np.float64).tiny)).sum()
+    drawn = -2 * (counts * np.log(np.maximum(ratio, np.finfo(np.float64).tiny)))[counts > 0].sum()
+    return bool(nodes > limit and drawn > limit)
+
+
+def parse_prior(prior: Any, class_names: Sequence[str]) -> str | Prior:
+    """A prior as users write it: a name of :data:`PRIORS`, or shares by class.
+
+    Args:
+        prior: ``natural``, ``balanced``, ``labels``, ``estimated``; a mapping from class to share, also as text
+            ``"banned=0.02,ok=0.98"``; or one share per class. Classes that are not named share what is left.
+        class_names: of all classes.
+
+    Returns:
+        ``natural``, ``labels`` or ``estimated``, which need nodes; otherwise the prior.
+
+    Example:
+        >>> parse_prior("banned=2%", ["banned", "ok"])
+        Prior(shares=(0.02, 0.98), source='given')
+        >>> parse_prior("balanced", ["banned", "ok"]).shares
+        (0.5, 0.5)
+    """
+    if isinstance(prior, Prior):
+        return prior
+    if isinstance(prior, str) and prior in PRIORS:
+        return Prior((1 / len(class_names),) * len(class_names), BALANCED) if prior == BALANCED else prior
+    if isinstance(prior, str) and "=" not in prior:
+        raise InputError(f"`prior` is {prior!r}: choose from {', '.join(PRIORS)}, or write class=share,class=share")
+    if isinstance(prior, str | Mapping):
+        return Prior(_completed(class_values(prior, class_names, "prior"), len(class_names)), "given")
+    shares = np.asarray(prior, dtype=np.float64)
+    if shares.shape != (len(class_names),):
+        raise InputError(f"`prior` has shape {shares.shape}: give one share for each of the {len(class_names)} classes")
+    return Prior(_completed(dict(enumerate(shares.tolist())), len(class_names)), "given")
+
+
+def _completed(named: Mapping[int, float], n_classes: int) -> tuple[float, ...]:
+    """Shares of all classes; what the named ones leave is divided among the others."""
+    total, others = sum(named.values()), n_classes - len(named)
+    wrong = any(not 0 <= share <= 1 for share in named.values()) or total > 1 + 1e-9
+    if wrong or (not others and abs(total - 1) > 1e-6):
+        raise InputError(f"the shares of `prior` are {list(named.values())}: they must be 0 to 1 and sum to 1")
+    rest = max(0.0, 1 - total) / others if others else 0.0
+    return tuple(named.get(k, rest) for k in range(n_classes))
+
+
+def class_values(given: str | Mapping[Any, float], class_names: Sequence[str], what: str) -> dict[int, float]:
+    """Numbers by class, from a mapping or from text such as ``"banned=10,ok=1"``.
+
+    Example:
+        >>> class_values("ok=1,banned=10", ["banned", "ok"], "costs")
+        {1: 1.0, 0: 10.0}
+    """
+    pairs = dict(_pairs(given, what)) if isinstance(given, str) else {str(key): value for key, value in given.items()}
+    position = {name: k for k, name in enumerate(class_names)}
+    unknown = [name for name in pairs if name not in position]
+    if unknown:
+        raise InputError(f"`{what}` has class {unknown[0]!r}: the classes are {', '.join(class_names)}")
+    return {position[name]: read_number(value, what) for name, value in pairs.items()}
+
+
+def _pairs(text: str, what: str) -> list[tuple[str, str]]:
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    if any(not equals or not name.strip() for name, equals, _ in pairs):
+        raise InputError(f"`{what}` has {text!r}: write class=number,class=number")
+    return [(name.strip(), value.strip()) for name, _, value in pairs]
+
+
+def read_number(value: Any, what: str) -> float:
+    """A finite number of at least 0; text may be a percentage.
+
+    Example:
+        >>> read_number("2%", "decision")
+        0.02
+    """
+    text = str(value).strip()
+    try:
+        number = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        number = np.nan
+    if not np.isfinite(number) or number < 0:
+        raise InputError(f"`{what}` has {text!r}: expected a number of at least 0, or a percentage such as 2%")
+    return number

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from imgcl.evaluation import Calibration, fit_calibration, reliability
+
+
+def drawn(n: int, slope: float, bias: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Logits (n, 2) and classes whose true log odds are slope * z + bias."""
+    rng = np.random.default_rng(seed)
+    z = 2 * rng.standard_normal(n)
+    y = rng.random(n) < 1 / (1 + np.exp(-(slope * z + bias)))
+    return np.stack([np.zeros(n), z], axis=1), y.astype(int)
+
+
+def test_temperature_and_bias_are_found() -> None:
+    logits, y = drawn(900, slope=0.5, bias=-1.0)
+    found = fit_calibration(logits, y, [0, 0])
+    assert found.kind == "temperature"
+    assert found.slope == pytest.approx(0.5, abs=0.1)
+    assert found.bias[1] - found.bias[0] == pytest.approx(-1.0, abs=0.2)
+
+
+def test_many_labels_give_a_rising_curve() -> None:
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal(6000)
+    rate = 0.1 + 0.4 * (z > 0)  # a step, which no slope follows
+    y = (rng.random(6000) < rate).astype(int)
+    found = fit_calibration(np.stack([-z / 2, z / 2], axis=1), y, [0, 0])
+    assert found.kind == "isotonic"
+    assert (np.diff([p for _, p in found.curve]) >= 0).all()
+    low, high = found.probabilities(np.array([[1.0, -1.0], [-1.0, 1.0]]))[:, 1]
+    assert [low, high] == pytest.approx([0.1, 0.5], abs=0.04)
+    assert Calibration.from_dict(found.to_dict()) == found
+
+
+def test_few_labels_change_nothing_but_what_is_known() -> None:
+    logits, y = drawn(9, slope=1, bias=0)
+    assert fit_calibration(logits, y, [0.0, -2.0]) == Calibration(1.0, (0.0, -2.0))
+    assert fit_calibration(np.zeros((0, 2)), [], [0.0, 0.0]).slope == 1
+    assert fit_calibration(np.zeros((50, 2)), np.zeros(50, dtype=int), [0.0, 0.0]).bias == (0, 0)  # a single class
+
+
+def test_several_classes_and_one_without_labels_outside() -> None:
+    rng = np.random.default_rng(2)
+    logits = 3 * rng.standard_normal((600, 3))
+    truth = softmax(logits / 3 + np.array([0, 0, -50]), axis=1)
+    y = np.array([rng.choice(3, p=p) for p in truth])
+    found = fit_calibration(logits, y, [0.0, 0.0, -1.0])
+    p = found.probabilities(logits)
+    assert p[:, 0].mean() == pytest.approx((y == 0).mean(), abs=0.02)
+    assert p[:, 2].mean() < 0.02
+
+
+def test_reliability_by_hand() -> None:
+    bins = reliability([0.9, 0.1, 0.3, 0.5], [1, 0, 1, 0], bins=2)
+    assert bins == [
+        {"nodes": 2, "probability": 0.2, "rate": 0.5},
+        {"nodes": 2, "probability": 0.7, "rate": 0.5},
+    ]
+    assert reliability([], [], bins=5) == []
+    assert len(reliability([0.1, 0.2], [0, 1], bins=5)) == 2

@@ -1,0 +1,85 @@
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imgcl._core.errors import InputError
+from imgcl.evaluation import Prior, estimate_prior, natural_prior, parse_prior, shift_prior
+
+NAMES = ("banned", "ok")
+
+
+def gaussians(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Posteriors at equal priors, and classes, of two unit Gaussians at -1 and +1."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    x = rng.standard_normal(n) + 2 * y - 1
+    one = 1 / (1 + np.exp(-2 * x))
+    return np.stack([1 - one, one], axis=1), y
+
+
+def test_bayes_by_hand() -> None:
+    # odds 0.8 : 0.2 at equal priors are 4 * (0.1 / 0.9) at priors 0.1 and 0.9
+    moved = shift_prior([[0.8, 0.2]], [0.5, 0.5], [0.1, 0.9])
+    assert moved[0].tolist() == pytest.approx([0.08 / 0.26, 0.18 / 0.26])
+    assert shift_prior([[1.0, 0.0]], [0.5, 0.5], [0.0, 1.0]).tolist() == [[0.0, 1.0]]  # nothing is left of the row
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99), st.lists(st.floats(0.001, 0.999), min_size=2, max_size=9))
+def test_a_shift_keeps_the_order_and_can_be_undone(old: float, new: float, values: list[float]) -> None:
+    p = np.stack([1 - np.array(values), values], axis=1)
+    moved = shift_prior(p, [1 - old, old], [1 - new, new])
+    assert (np.diff(moved[np.argsort(p[:, 1]), 1]) >= -1e-12).all()
+    assert shift_prior(moved, [1 - new, new], [1 - old, old]) == pytest.approx(p, abs=1e-9)
+
+
+def test_em_finds_the_prior_of_the_unlabelled() -> None:
+    p, y = gaussians(20_000, share=0.1, seed=0)
+    found = estimate_prior(p, [0.5, 0.5])
+    assert found[1] == pytest.approx(y.mean(), abs=0.01)
+    assert shift_prior(p, [0.5, 0.5], found)[:, 1].mean() == pytest.approx(found[1], abs=1e-5)  # a fixed point
+
+
+def test_natural_keeps_the_shares_of_a_random_draw_and_corrects_a_biased_one() -> None:
+    p, _ = gaussians(5_000, share=0.1, seed=1)
+    biased = natural_prior(p, [50, 50])  # labels chosen half and half
+    assert biased.source == "estimated"
+    assert biased.shares[1] == pytest.approx(0.1, abs=0.02)
+    drawn = natural_prior(shift_prior(p, [0.5, 0.5], [0.88, 0.12]), [88, 12])
+    assert drawn == Prior((0.88, 0.12), "labels")
+    assert natural_prior(np.empty((0, 2)), [88, 12]).source == "labels"  # nobody is left to be scored
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        ("balanced", (0.5, 0.5)),
+        ("banned=0.02,ok=0.98", (0.02, 0.98)),
+        ("ok=98%", (0.02, 0.98)),
+        ({"banned": 0.3}, (0.3, 0.7)),
+        ([0.2, 0.8], (0.2, 0.8)),
+    ],
+)
+def test_priors_as_they_are_written(text: Any, shares: tuple[float, float]) -> None:
+    found = parse_prior(text, NAMES)
+    assert isinstance(found, Prior)
+    assert found.shares == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("real", r"`prior` is 'real': choose from natural, balanced, labels, estimated, or write class=share"),
+        ("spam=0.1", "`prior` has class 'spam': the classes are banned, ok"),
+        ("banned=0.4,ok=0.4", "must be 0 to 1 and sum to 1"),
+        ("banned=much", "`prior` has 'much': expected a number"),
+        ("banned=0.1,=0.2", "write class=number"),
+        ([0.2, 0.3, 0.5], r"shape \(3,\): give one share for each of the 2 classes"),
+    ],
+)
+def test_wrong_priors(wrong: str | Mapping[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_prior(wrong, NAMES)

@@ -1,0 +1,158 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+import imgcl.evaluation.scorer as scorer_module
+from imgcl._core.errors import InputError, RunError
+from imgcl.evaluation import CLASSIFIERS, FittedScorer, average_precision, fit_scorer, predict
+
+Problem = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]
+
+
+@pytest.fixture(scope="module")
+def fraud() -> Problem:
+    """4000 nodes, 15 % of class 1, which overlaps with class 0; a random fifth is labelled."""
+    rng = np.random.default_rng(5)
+    y = (rng.random(4000) < 0.15).astype(np.int64)
+    Z = rng.standard_normal((4000, 6)) + 1.2 * y[:, None] * np.array([1, 1, 0, 0, 0, 0])
+    return Z, y, rng.random(4000) < 0.3
+
+
+def some(y: NDArray[np.int64], given: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return np.where(given, y, -1)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_mean_probability_is_the_rate_whatever_the_classifier(name: str, fraud: Problem) -> None:
+    Z, y, given = fraud
+    frame = predict(Z, some(y, given), name)
+    p, unlabelled = frame["p_1"].to_numpy(), ~given
+    assert p[unlabelled].mean() == pytest.approx(y[unlabelled].mean(), abs=0.03)
+
+
+def test_probabilities_hold_in_every_fifth_of_the_nodes(fraud: Problem) -> None:
+    Z, y, given = fraud
+    p, unlabelled = predict(Z, some(y, given))["p_1"].to_numpy(), ~given
+    for group in np.array_split(np.flatnonzero(unlabelled)[np.argsort(p[unlabelled])], 5):
+        assert p[group].mean() == pytest.approx(y[group].mean(), abs=0.05)
+
+
+def test_ranks_do_not_change_by_prior_or_decision(fraud: Problem) -> None:
+    Z, y, given = fraud
+    frames = [
+        predict(Z, some(y, given), prior=prior, decision=decision)
+        for prior, decision in (("natural", "argmax"), ("balanced", "balanced"), ("1=1%", "flag-rate:5%"))
+    ]
+    assert all(frame["rank"].equals(frames[0]["rank"]) for frame in frames)
+    means = [frame["p_1"].mean() for frame in frames]
+    assert means[2] < means[0] < means[1]
+    ranked = frames[0].sort_values("rank")
+    assert ranked["p_1"].is_monotonic_decreasing
+    assert sorted(ranked["rank"]) == list(range(1, len(y) + 1))
+
+
+@pytest.mark.parametrize("rule", ["min-precision:0.5", "min-recall:0.6", "flag-rate:5%"])
+def test_decisions_give_what_they_say(rule: str, fraud: Problem) -> None:
+    Z, y, given = fraud
+    scorer = fit_scorer(Z, some(y, given), decision=rule)
+    flagged, new = scorer.predict(Z) == "1", ~given
+    hits = (flagged & (y == 1))[new].sum()
+    gives = {
+        "precision": hits / flagged[new].sum(),
+        "recall": hits / (y[new] == 1).sum(),
+        "flag_rate": flagged[new].mean(),
+    }
+    for name, value in gives.items():
+        low, high = scorer.decision.expected["1"][name]["ci95"]
+        assert low - 0.05 < value < high + 0.05
+    asked = rule.partition(":")[0].removeprefix("min-").replace("-", "_")
+    assert gives[asked] == pytest.approx({"precision": 0.5, "recall": 0.6, "flag_rate": 0.05}[asked], abs=0.08)
+
+
+def test_biased_labels_are_recognised() -> None:
+    rng = np.random.default_rng(8)
+    y = (rng.random(3000) < 0.1).astype(np.int64)
+    Z = rng.standard_normal((3000, 4)) + 3.0 * y[:, None] * np.array([1, 1, 0, 0])
+    given = np.zeros(3000, dtype=bool)
+    for k in (0, 1):
+        given[np.flatnonzero(y == k)[:100]] = True  # half and half, chosen by a person
+    scorer = fit_scorer(Z, some(y, given))
+    assert scorer.prior.source == "estimated"
+    assert scorer.prior.shares[1] == pytest.approx(y[~given].mean(), abs=0.03)
+    assert fit_scorer(Z, some(y, given), prior="labels").prior.shares == (0.5, 0.5)
+
+
+def test_saved_scorer_scores_the_same(fraud: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Z, y, given = fraud
+    blocks = {"learned": Z[:, :4], "own": Z[:, 4:]}
+    scorer = fit_scorer(
+        blocks, some(y, given), prior="banned=5%", decision="min-recall:0.8", class_names=["ok", "banned"]
+    )
+    scorer.save(tmp_path / "scorer")
+    loaded = FittedScorer.load(tmp_path / "scorer")
+    assert loaded.frame(blocks).equals(scorer.frame(blocks))
+    assert loaded.decision == scorer.decision
+    assert loaded.quality == scorer.quality == json.loads(json.dumps(scorer.quality))
+    assert loaded.frame(blocks).columns.tolist() == ["node", "class", "p_ok", "p_banned", "rank", "given"]
+    monkeypatch.setattr(scorer_module, "CHUNK", 999)  # by pieces
+    assert loaded.predict_proba(blocks) == pytest.approx(scorer.predict_proba(blocks), abs=1e-6)
+    with pytest.raises(InputError, match="the scorer knows"):
+        loaded.frame(Z)
+    with pytest.raises(InputError, match="the scorer knows"):
+        loaded.frame({"learned": Z[:, :3], "own": Z[:, 4:]})
+
+
+def test_damaged_scorers_are_refused(fraud: Problem, tmp_path: Path) -> None:
+    Z, y, given = fraud
+    with pytest.raises(RunError, match=r"is not a scorer: it has no scorer\.json"):
+        FittedScorer.load(tmp_path)
+    fit_scorer(Z, some(y, given)).save(tmp_path / "one")
+    text = (tmp_path / "one" / "scorer.json").read_text(encoding="utf-8")
+    (tmp_path / "one" / "scorer.json").write_text(text.replace('"plain"', '"pbs"'), encoding="utf-8")
+    with pytest.raises(RunError, match=r"scorer\.json is damaged .*: fit the scorer again"):
+        FittedScorer.load(tmp_path / "one")
+    fit_scorer(Z[:, :3], some(y, given)).save(tmp_path / "two")
+    (tmp_path / "one" / "scorer.json").write_text(text, encoding="utf-8")
+    (tmp_path / "two" / "coefficients.npy").replace(tmp_path / "one" / "coefficients.npy")
+    with pytest.raises(RunError, match="coefficients of shape"):
+        FittedScorer.load(tmp_path / "one")
+
+
+def test_foreign_classifiers(fraud: Problem, tmp_path: Path) -> None:
+    Z, y, given = fraud
+    scorer = fit_scorer(Z, some(y, given), LogisticRegression(), decision="flag-rate:10%")
+    assert (scorer.predict(Z)[~given] == "1").mean() == pytest.approx(0.1, abs=0.03)
+    with pytest.raises(InputError, match="'LogisticRegression' cannot be saved without pickle"):
+        scorer.save(tmp_path / "scorer")
+    assert not (tmp_path / "scorer").exists()
+    frame = predict(Z, some(y, given), LinearSVC())
+    assert frame["p_1"].isna().all()
+    assert set(frame["class"]) == {"0", "1"}
+    with pytest.raises(InputError, match="'LinearSVC' gives no probabilities"):
+        predict(Z, some(y, given), LinearSVC(), decision="flag-rate:10%")
+
+
+def test_given_nodes_are_scored_by_models_that_did_not_see_their_label() -> None:
+    """With noise alone a classifier that saw the labels would find them again."""
+    rng = np.random.default_rng(0)
+    Z, y = rng.standard_normal((120, 60)), rng.integers(0, 2, 120)
+    frame = predict(Z, y)
+    assert abs(average_precision(frame[["p_0", "p_1"]], y)[1] - 0.5) < 0.2
+    seen = fit_scorer(Z, y).predict_proba(Z)
+    assert average_precision(seen, y)[1] > 0.9
+
+
+def test_quality_is_plain(fraud: Problem) -> None:
+    Z, y, given = fraud
+    quality = fit_scorer(Z, some(y, given)).quality
+    rare = quality["classes"]["1"]
+    assert quality["nodes"] == given.sum()
+    assert rare["labels"] == (y[given] == 1).sum()
+    assert 0.5 < rare["auroc"] < 1
+    assert sum(b["nodes"] for b in rare["reliability"]) == given.sum()
+    assert quality["ece"] < 0.05
