@@ -92,6 +92,12 @@ def test_info_datasets_presets_and_version():
     facts = json.loads(imgcl("info", "digits", "--json").stdout)
     assert facts["nodes"] == 1797
     assert facts["classes"] == 10
+    alike = facts["linked nodes"]
+    assert alike["linked_cosine"] > alike["random_cosine"] + 0.3
+    assert (alike["same_label"] > 0.9, alike["chance"] < 0.2) == (True, True)
+    shown = " ".join(imgcl("info", "digits").stdout.split())
+    assert "% the same, 10 % by chance" in shown
+    assert "linked nodes are much alike" in shown
     assert "amazon-photo" in imgcl("datasets").stdout
     assert "gbt/amazon-photo" in imgcl("presets", "gbt").stdout
     assert "bgrl/amazon-computers/paper" in imgcl("presets", "bgrl").stdout  # not shortened, also in a narrow window

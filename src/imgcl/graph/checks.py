@@ -20,6 +20,7 @@ from imgcl._core.unlabelled import RULE, are_numbers, label_array, labelled, who
 
 Features = GraphFeatures
 LARGEST = np.float32(1e15)  # of a feature: squares of such numbers, and many added up, still fit into float32
+STRUCTURE = "structure/"  # names of features that were made from edges begin so
 MAX_CLASSES = 1 << 20  # a label beyond this is a mistake (an identifier, a hash), and tables per class would not fit
 
 
@@ -92,6 +93,16 @@ def no_features(edges: ArrayLike, n_nodes: int | None) -> np.ndarray:
     ends = np.asarray(edges)
     named = int(ends.max()) + 1 if ends.size and ends.dtype.kind in "iu" else 0
     return np.zeros((max(0, named if n_nodes is None else int(n_nodes)), 0), dtype=np.float32)
+
+
+def is_structural(feature_names: Sequence[str] | None) -> bool:
+    """Whether features of these names were made from edges.
+
+    Example:
+        >>> is_structural(["structure/walk-0", "structure/log-degree"]), is_structural(["age"]), is_structural(None)
+        (True, False, False)
+    """
+    return feature_names is not None and len(feature_names) > 0 and feature_names[0].startswith(STRUCTURE)
 
 
 def _check_dense_features(x: Any) -> np.ndarray:

@@ -153,7 +153,11 @@ class Graph:
             "mean degree": round(2 * self.n_edges / self.n_nodes, 2),
             "isolated nodes": isolated,
             "features": self.n_features,
-            "feature storage": "dense" if isinstance(self.x, np.ndarray) else "sparse",
+            "feature storage": "none"
+            if not self.n_features
+            else "dense"
+            if isinstance(self.x, np.ndarray)
+            else "sparse",
             "classes": self.n_classes,
         }
         if self.y is not None:

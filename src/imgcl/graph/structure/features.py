@@ -11,7 +11,6 @@ refuses every other graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.capacity import check_memory
 from imgcl._core.errors import GraphError, InputError
+from imgcl.graph.checks import STRUCTURE
 from imgcl.graph.graph import Graph
 from imgcl.graph.structure.skipgram import skip_gram
 from imgcl.graph.structure.walks import random_walks
@@ -28,7 +28,6 @@ Floats = NDArray[np.float32]
 DIM = 64
 WALKS, LENGTH, WINDOW, NEGATIVES = 10, 40, 10, 1
 SHARES = 4  # fixed, so that features do not depend on the number of threads
-PREFIX = "structure/"
 
 
 def structural_features(graph: Graph, dim: int = DIM, seed: int = 0) -> Floats:
@@ -83,17 +82,7 @@ def with_structure(graph: Graph, dim: int = DIM, seed: int = 0) -> Graph:
 
 def structural_names(dim: int = DIM) -> tuple[str, ...]:
     """Names of the features, by which they are recognised."""
-    return (*(f"{PREFIX}walk-{i}" for i in range(dim)), f"{PREFIX}log-degree")
-
-
-def is_structural(feature_names: Sequence[str] | None) -> bool:
-    """Whether features of these names were made from edges.
-
-    Example:
-        >>> is_structural(["structure/walk-0", "structure/log-degree"]), is_structural(["age"]), is_structural(None)
-        (True, False, False)
-    """
-    return feature_names is not None and len(feature_names) > 0 and feature_names[0].startswith(PREFIX)
+    return (*(f"{STRUCTURE}walk-{i}" for i in range(dim)), f"{STRUCTURE}log-degree")
 
 
 def _log_degree(graph: Graph) -> Floats:
