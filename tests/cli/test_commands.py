@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imgcl.evaluation import EvaluationResult
 from imgcl.training import Run
 
 
@@ -64,6 +65,20 @@ def test_embed_writes_every_format(run, tmp_path, ending):
     assert list(blocks) == ["learned", "own", "neighbours"]
     for name, rows in blocks.items():
         np.testing.assert_allclose(written[name], rows, rtol=1e-5)
+
+
+def test_evaluate_shows_what_is_to_beat(run):
+    printed = imgcl("evaluate", run, "--splits", 2, "--classifier", "plain").stdout
+    assert re.search(r"^own features, plain +\d", printed, re.MULTILINE)
+    assert re.search(r"^propagated features, plain +\d", printed, re.MULTILINE)
+    options = ("--splits", 2, "--classifier", "plain", "--json", "--no-own-features")
+    result = json.loads(imgcl("evaluate", run, *options).stdout)
+    rows = result["references"]["rows"]
+    assert list(rows) == ["own features", "propagated features"]
+    best = max(row["plain"]["accuracy"]["mean"] for row in rows.values())
+    if result["plain"]["accuracy"]["mean"] <= best:
+        assert "does not beat" in result["references"]["verdict"]
+    assert EvaluationResult.from_dict(result).classifiers == ("plain",)
 
 
 def test_the_learned_block_alone(run, tmp_path):

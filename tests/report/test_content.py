@@ -43,6 +43,32 @@ def test_metrics_and_effects_are_those_of_the_evaluation(content: dict[str, Any]
     assert content["conclusion"].startswith("Recall of the rare classes")
 
 
+def test_rows_to_beat_are_evaluated_on_the_same_splits() -> None:
+    nodes, runs = make_nodes(), make_runs()
+    perfect = np.eye(3, dtype=np.float32)[np.asarray(nodes.labels)]
+    noise = np.random.default_rng(0).standard_normal((nodes.n_nodes, 3)).astype(np.float32)
+    known = replace(nodes, features={"own": perfect, "neighbours": noise}, features_note="made up")
+    content = build_content(runs, known, imbalance="exp:4", splits=3, projection="pca")["references"]
+    expected = evaluate(perfect, nodes.labels, "exp:4", ("plain", "pbs"), splits=3, ceiling=0)
+    found = content["rows"]["own features"]["pbs"]
+    assert found["metrics"]["accuracy"]["mean"] == pytest.approx(expected["pbs", "accuracy"].mean, abs=1e-5)
+    assert list(content["rows"]) == ["own features", "propagated features"]
+    assert content["note"] == "made up"
+    assert [verdict.split(" does not beat ")[0] for verdict in content["verdicts"]] == [run.name for run in runs]
+    assert all("own features (plain" in verdict for verdict in content["verdicts"])
+
+
+def test_all_blocks_of_a_run_are_evaluated() -> None:
+    nodes, run = make_nodes(), make_runs()[0]
+    blocks = [{"learned": Z, "own": np.eye(3, dtype=np.float32)[np.asarray(nodes.labels)]} for Z in run.embeddings]
+    options: dict[str, Any] = {"imbalance": "exp:4", "splits": 3, "projection": "pca"}
+    alone, both = (build_content([each], nodes, **options) for each in (run, replace(run, blocks=blocks, result=None)))
+    alone_entry, both_entry = (content["runs"][0] for content in (alone, both))
+    assert both_entry["x"] == alone_entry["x"]  # the map shows the learned block
+    assert both_entry["results"]["plain"]["metrics"]["accuracy"]["mean"] > 0.99
+    assert (decode(both_entry["predicted"]["plain"]) == nodes.labels).all()
+
+
 def test_arrays_survive_their_encoding(content: dict[str, Any]) -> None:
     nodes = make_nodes()
     assert decode(content["nodes"]["class"]).tolist() == nodes.labels.tolist()

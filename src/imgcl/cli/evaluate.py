@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import NoOwnFeatures, chosen_blocks, err, out
+from imgcl.cli.console import DataDir, NoOwnFeatures, chosen_blocks, err, out
 
 
 def evaluate(
@@ -22,11 +23,13 @@ def evaluate(
     probe: Annotated[str, typer.Option(help="How classifiers are fitted: batched, sklearn, pygcl.")] = "batched",
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
     no_own_features: NoOwnFeatures = False,
+    data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
 ) -> None:
     """Train linear classifiers on few, imbalanced labels and test them on balanced ones.
 
     All blocks of the run are used; each classifier chooses a weight for each on the validation nodes, 0 included.
+    Two rows below cost no training, own and propagated features alone; a sentence says when they are not beaten.
 
     Examples:
       imgcl evaluate runs/digits
@@ -35,7 +38,9 @@ def evaluate(
       imgcl evaluate runs/photo --no-own-features
     """
     from imgcl.evaluation import evaluate as run_evaluation
+    from imgcl.evaluation.references import evaluate_references
     from imgcl.training import Run
+    from imgcl.training.source import reference_blocks
 
     stored = Run(run)
     fixed = stored.split
@@ -47,18 +52,22 @@ def evaluate(
     if not names:
         raise InputError("--classifier is empty: name at least one, for example --classifier plain,pbs")
     blocks = chosen_blocks(stored, no_own_features)
-    result = run_evaluation(
-        blocks,
-        stored.labels,
-        imbalance=imbalance,
-        classifier=names,
-        splits=splits if fixed is None else [fixed],
-        random_state=seed,
-        probe=probe,
-        class_names=stored.class_names,
-    )
+    options: dict[str, Any] = {
+        "imbalance": imbalance,
+        "classifier": names,
+        "splits": splits if fixed is None else [fixed],
+        "random_state": seed,
+        "probe": probe,
+        "class_names": stored.class_names,
+    }
+    result = run_evaluation(blocks, stored.labels, **options)
     result = replace(result, protocol={**result.protocol, "blocks": " + ".join(blocks)})
+    features, remark = reference_blocks(stored, data_dir=data_dir)
+    references = evaluate_references(features, stored.labels, note=remark, **options)
+    verdict = references.verdict(result)
     if as_json:
-        print(result.to_json())
-    else:
-        out.print(str(result), highlight=False, markup=False, soft_wrap=True)
+        rows = {**references.to_dict(), "verdict": verdict}
+        print(json.dumps({**result.to_dict(), "references": rows}, allow_nan=False))
+        return
+    for part in filter(None, (str(result), str(references), verdict)):
+        out.print(f"{part}\n", highlight=False, markup=False, soft_wrap=True)

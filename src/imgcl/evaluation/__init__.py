@@ -22,6 +22,7 @@ from imgcl.evaluation.ranking import (
     ranking_metrics,
     recall_at,
 )
+from imgcl.evaluation.references import References, evaluate_references
 from imgcl.evaluation.results import EvaluationResult, Scores, combine
 from imgcl.evaluation.scorer import FittedScorer
 from imgcl.evaluation.trees import TreesClassifier
@@ -40,6 +41,7 @@ __all__ = [
     "FittedScorer",
     "Groups",
     "Prior",
+    "References",
     "Rule",
     "Scores",
     "TreesClassifier",
@@ -55,6 +57,7 @@ __all__ = [
     "estimate",
     "estimate_prior",
     "evaluate",
+    "evaluate_references",
     "fit_calibration",
     "fit_scorer",
     "lift_at",

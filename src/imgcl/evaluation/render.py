@@ -36,7 +36,7 @@ def text_table(result: EvaluationResult) -> str:
     """Mean and standard deviation in percent, one line per classifier, the ceiling below."""
     protocol = ", ".join(f"{key} {value}" for key, value in result.protocol.items())
     title = f"{protocol}; percent, mean ± sd over {_cells(result)}"
-    lines = _table(result, _columns(result))
+    lines = _table(result, shown_columns(result))
     if result.ceiling is not None:
         lines.append("ceiling: the probe trained on every label outside the test set")
     if any(scores.ranking for scores in result.scores.values()):
@@ -44,7 +44,7 @@ def text_table(result: EvaluationResult) -> str:
     return printable("\n".join([title, "", *lines, _test_nodes(result), *result.notes]))
 
 
-def _columns(result: EvaluationResult) -> dict[str, str]:
+def shown_columns(result: EvaluationResult) -> dict[str, str]:
     """The columns of the table: there is no middle of two classes."""
     return {metric: title for metric, title in COLUMNS.items() if metric != "middle" or result.groups.middle}
 
@@ -98,10 +98,11 @@ def align(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _rows(result: EvaluationResult, columns: Iterable[str]) -> list[list[str]]:
     names = [*result.scores, *(["ceiling"] if result.ceiling is not None else [])]
-    return [[name, *(_cell(result, name, metric) for metric in columns)] for name in names]
+    return [[name, *(table_cell(result, name, metric) for metric in columns)] for name in names]
 
 
-def _cell(result: EvaluationResult, name: str, metric: str) -> str:
+def table_cell(result: EvaluationResult, name: str, metric: str) -> str:
+    """A metric of a classifier as a table shows it."""
     if metric in RANKED and not result.of(name).ranking:
         return "-"
     found = result[name, metric]

@@ -21,6 +21,7 @@ from imgcl.evaluation.render import text_table
 if TYPE_CHECKING:
     import pandas as pd
 
+REFERENCES = "references"  # what the command line adds: rows to beat
 CEILING = "ceiling"  # name of the ceiling's entry in the JSON object
 
 
@@ -205,7 +206,8 @@ class EvaluationResult:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> EvaluationResult:
-        """Read back what :meth:`to_dict` wrote."""
+        """Read back what :meth:`to_dict` wrote, or ``imgcl evaluate --json``."""
+        entries = {name: entry for name, entry in entries.items() if name != REFERENCES}
         try:
             first = next(iter(entries.values()))
             names = tuple(first["recall"])

@@ -15,6 +15,7 @@ from imgcl.evaluation import Estimate, EvaluationResult, attribution, class_grou
 from imgcl.evaluation.labels import Labels, encode_labels, named
 from imgcl.evaluation.metrics import precision, recall
 from imgcl.evaluation.protocol import draw_splits
+from imgcl.evaluation.references import evaluate_references
 from imgcl.evaluation.render import COLUMNS
 from imgcl.imbalance import Split
 from imgcl.report.encoding import array, classes, coordinates, number, numbers
@@ -40,6 +41,8 @@ class Nodes:
         degree: of each node; ``None`` when the graph was not at hand.
         centrality: its name and the score of each node, likewise.
         about: what its nodes, edges and classes are, in a few words.
+        features: blocks of features by name, which an embedding has to beat.
+        features_note: why there are none, or what they are made of.
     """
 
     graph: str
@@ -51,6 +54,8 @@ class Nodes:
     degree: NDArray[np.int64] | None = None
     centrality: tuple[str, NDArray[np.float64]] | None = None
     about: str | None = None
+    features: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    features_note: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +135,7 @@ def build_content(
         "classes": [],
         "classifiers": [],
         "conclusion": None,
+        "references": None,
         "effects": None,
         "runs": [_run(run, shown) for run in runs],
     }
@@ -202,12 +208,33 @@ def _add_evaluation(
         content["protocol"]["imbalance"] = str(imbalance)
     progress(f"predictions of {', '.join(classifiers)} for every node")
     for entry, run, result in zip(content["runs"], runs, results, strict=True):
-        entry["results"] = {name: result_entry(result, name) for name in result.classifiers}
+        entry["results"] = _entries(result)
         predicted = node_predictions(run.evaluated[0], labels, drawn[0], result.classifiers)
         entry["predicted"] = {name: classes(found.classes[shown]) for name, found in predicted.items()}
         percent = {name: np.round(100 * found.confidence[shown]) for name, found in predicted.items()}
         entry["confidence"] = {name: array(values, "int8") for name, values in percent.items()}
+    if nodes.features:
+        progress(f"evaluation of own and propagated features ({len(drawn)} splits)")
+    _add_references(content, runs, results, nodes, drawn)
     _add_effects(content, runs, results)
+
+
+def _add_references(
+    content: dict[str, Any],
+    runs: Sequence[ReportRun],
+    results: Sequence[EvaluationResult],
+    nodes: Nodes,
+    drawn: list[Split],
+) -> None:
+    """What the runs have to beat, and a sentence for every run that does not."""
+    chosen = {"classifier": results[0].classifiers, "splits": drawn, "class_names": nodes.class_names}
+    found = evaluate_references(nodes.features, nodes.labels, note=nodes.features_note, **chosen)  # type: ignore[arg-type]
+    verdicts = (found.verdict(result, run.name) for run, result in zip(runs, results, strict=True))
+    content["references"] = {
+        "rows": {title: _entries(each) for title, each in found.results.items()},
+        "note": found.note,
+        "verdicts": [verdict for verdict in verdicts if verdict is not None],
+    }
 
 
 def _evaluate(
@@ -272,6 +299,10 @@ def _add_effects(content: dict[str, Any], runs: Sequence[ReportRun], results: Se
             for name, row in effects.effects.items()
         },
     }
+
+
+def _entries(result: EvaluationResult) -> dict[str, Any]:
+    return {name: result_entry(result, name) for name in result.classifiers}
 
 
 def result_entry(result: EvaluationResult, classifier: str) -> dict[str, Any]:

@@ -17,8 +17,10 @@ from imgcl.report.content import Nodes, ReportRun, build_content
 from imgcl.report.directories import graph_nodes, run_settings
 from imgcl.report.words import tail_conclusion
 from imgcl.training import EpochReport, Trainer
+from imgcl.training.blocks import apply_reductions, fit_reductions
 from imgcl.training.estimator import IMGCL, make_config
 from imgcl.training.run import versions
+from imgcl.training.settings import BLOCKS
 
 CLASSIFIERS = ("plain", "pbs")
 PLAIN, BALANCED = "GBT", "GBT + ImGCL"
@@ -95,7 +97,8 @@ def run_demo(
             )
         )
     effects = attribution(results[PLAIN], results[BALANCED], classifiers=CLASSIFIERS, metrics=METRICS)
-    return Demo(results, effects, runs, replace(graph_nodes(loaded), about=about(graph)))
+    features = apply_reductions(fit_reductions(loaded, BLOCKS), loaded)
+    return Demo(results, effects, runs, replace(graph_nodes(loaded), about=about(graph), features=features))
 
 
 def _evaluate(Z: NDArray[np.float32], graph: Graph, splits: int) -> EvaluationResult:

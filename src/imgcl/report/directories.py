@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imgcl._core.errors import ImgclError, InputError, RunError
+from imgcl._core.errors import InputError, RunError
 from imgcl.balance import BalanceSettings
 from imgcl.balance.centrality import centrality
-from imgcl.data import about, load_graph
+from imgcl.data import about
 from imgcl.evaluation import align_labels, read_labels
 from imgcl.graph import Graph
 from imgcl.report.content import Nodes, ReportRun
 from imgcl.training import Run, RunConfig
 from imgcl.training.pretrain import scoped_graph
 from imgcl.training.settings import LEARNED
+from imgcl.training.source import reference_blocks, run_graph
 
 
 def read_runs(paths: Sequence[str | Path], *, own_features: bool = True) -> list[ReportRun]:
@@ -128,10 +129,19 @@ def read_nodes(
     class_names = run.class_names
     if labels is not None:
         given, class_names = align_labels(read_labels(labels, names or ()), n_nodes, names), None
-    found, remark = _graph(run, graph, data_dir)
-    known = Nodes(facts["name"], n_nodes) if found is None else graph_nodes(found, run.config.balance)
+    found, problem = run_graph(run, graph, data_dir)
+    remark = None if problem is None else f"{problem}: no degree, no centrality; pass its path (`graph`)"
+    known = Nodes(facts["name"], n_nodes) if found is None else graph_nodes(_embedded(found, run), run.config.balance)
     names_and_labels: dict[str, Any] = {"labels": given, "class_names": class_names, "node_names": names}
+    if given is not None:
+        features, note = reference_blocks(run, graph, data_dir)
+        names_and_labels |= {"features": features, "features_note": note}
     return replace(known, graph=facts["name"], about=about(facts["source"]), **names_and_labels), remark
+
+
+def _embedded(graph: Graph, run: Run) -> Graph:
+    scoped = scoped_graph(graph, run.config)
+    return graph if scoped is None else scoped.embed
 
 
 def graph_nodes(graph: Graph, balance: BalanceSettings | None = None) -> Nodes:
@@ -148,19 +158,3 @@ def graph_nodes(graph: Graph, balance: BalanceSettings | None = None) -> Nodes:
         degree=graph.degree,
         centrality=(kind, centrality(graph, kind, damping=settings.damping)),
     )
-
-
-def _graph(run: Run, given: str | None, data_dir: str | Path | None) -> tuple[Graph | None, str | None]:
-    source = given or run.facts["graph"]["source"]
-    try:
-        graph = load_graph(source, data_dir=data_dir)
-    except ImgclError as error:
-        if given is not None:
-            raise
-        return None, f"the graph {source!r} cannot be read ({error}): no degree, no centrality; pass its path (`graph`)"
-    if graph.fingerprint != run.facts["graph"]["fingerprint"]:
-        if given is not None:
-            raise InputError(f"`graph` {given} is not the graph of {run.path}: their fingerprints differ")
-        return None, f"{source!r} is another graph now than at pre-training: no degree and centrality"
-    scoped = scoped_graph(graph, run.config)
-    return graph if scoped is None else scoped.embed, None

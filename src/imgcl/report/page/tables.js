@@ -43,10 +43,21 @@ function fillResults() {
           return element("td", { class: marks.join(" ").trim() || null }, ...cell(found));
         })))),
   );
+  fillReferences(table);
   const { splits, notes } = content.protocol;
   find("results-note").textContent =
     `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}${seeds}; bold: the best of a column, and what lies in its 95 % interval. ` +
     `${hasMiddle ? "Head, middle and tail: mean recall of the common, medium and rare classes" : "Head and tail: recall of the common and of the rare class"}. ${content.conclusion ? "In sentences, [ ] is a 95 % interval of a difference in percentage points. " : ""}${notes.join(" ")}`;
+}
+
+function fillReferences(table) {
+  if (!content.references) return;
+  const { rows, note, verdicts } = content.references;
+  const lines = Object.entries(rows).flatMap(([title, entries]) => Object.entries(entries).map(([classifier, entry]) =>
+    element("tr", { class: "reference" }, element("th", { scope: "row" }, `to beat: ${title}`), element("td", { class: "left" }, classifier),
+      ...Object.keys(METRICS).map((metric) => element("td", { class: FINE.includes(metric) ? "fine" : null }, ...cell(entry.metrics[metric]))))));
+  if (lines.length) table.append(element("tbody", {}, ...lines));
+  find("references-note").textContent = [...verdicts, note ? `${note}.` : ""].join(" ").trim();
 }
 
 function fillPerClassTable() {

@@ -1,0 +1,112 @@
+"""What an embedding has to beat: a node's own features, and propagated ones, on the same splits and classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from imgcl._core.terminal import printable
+from imgcl.evaluation.comparison import compare
+from imgcl.evaluation.intervals import Estimate
+from imgcl.evaluation.protocol import evaluate
+from imgcl.evaluation.render import align, shown_columns, table_cell
+from imgcl.evaluation.results import EvaluationResult, combine
+
+TITLES = {"own": "own features", "neighbours": "propagated features"}  # of blocks, as rows of tables
+METRIC = "accuracy"
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """Evaluations that cost no training, to see beside that of an embedding; ``print`` it for a table.
+
+    Attributes:
+        results: by what the row is called; all with the classifiers and splits of the embedding's evaluation.
+        note: why there are none, or what they are made of.
+
+    Example:
+        >>> import numpy as np
+        >>> y, rng = np.repeat([0, 1, 2], 60), np.random.default_rng(0)
+        >>> Z, X = np.eye(3)[y] + rng.standard_normal((2, 180, 3))
+        >>> options = {"imbalance": "exp:5", "classifier": "plain", "splits": 3}
+        >>> found = evaluate_references({"own": X}, y, **options)
+        >>> print(found.verdict(evaluate(Z, y, **options)))
+        The embedding does not beat own features (plain -6.3 [-12.0, -0.6] points): difference in accuracy ...
+    """
+
+    results: Mapping[str, EvaluationResult] = field(default_factory=dict)
+    note: str | None = None
+
+    def verdict(self, result: EvaluationResult, name: str = "The embedding") -> str | None:
+        """One sentence when an evaluation is not clearly better than a reference; ``None`` when it beats all.
+
+        Better is an accuracy whose paired difference has a 95 % interval above 0 (with a single split: is above 0).
+
+        Args:
+            result: of the embedding, on the same splits.
+            name: what to call it.
+        """
+        lost = {title: self._lost(reference, result) for title, reference in self.results.items()}
+        texts = [f"{title} ({', '.join(points)} points)" for title, points in lost.items() if points]
+        if not texts:
+            return None
+        return f"{name} does not beat {' and '.join(texts)}: difference in accuracy [95 % interval]."
+
+    def _lost(self, reference: EvaluationResult, result: EvaluationResult) -> list[str]:
+        """Classifiers with which the reference is not beaten, with the difference."""
+        effects = compare(_for_seeds(reference, result), result, metrics=(METRIC,)).effects
+        return [f"{name} {row[METRIC].points()}" for name, row in effects.items() if not is_better(row[METRIC])]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: :meth:`imgcl.evaluation.EvaluationResult.to_dict` of every row, and the note."""
+        return {"rows": {title: result.to_dict() for title, result in self.results.items()}, "note": self.note}
+
+    def __str__(self) -> str:
+        parts = [self._table()] if self.results else []
+        return printable("\n".join([*parts, *([self.note] if self.note else [])]))
+
+    def _table(self) -> str:
+        columns = shown_columns(next(iter(self.results.values())))
+        rows = [
+            [f"{title}, {name}", *(table_cell(result, name, metric) for metric in columns)]
+            for title, result in self.results.items()
+            for name in result.classifiers
+        ]
+        return "\n".join(align(["to beat, without training", *columns.values()], rows))
+
+
+def evaluate_references(
+    blocks: Mapping[str, ArrayLike], y: ArrayLike, *, note: str | None = None, **options: Any
+) -> References:
+    """Evaluate blocks of features, each alone.
+
+    Args:
+        blocks: features by name of the block: ``own``, ``neighbours``; others are not evaluated.
+        y: labels.
+        note: what to tell the reader.
+        **options: those of :func:`imgcl.evaluation.evaluate`; the ceiling is left out.
+    """
+    rows = {title: blocks[name] for name, title in TITLES.items() if name in blocks}
+    return References({title: evaluate(x, y, **{**options, "ceiling": 0}) for title, x in rows.items()}, note)
+
+
+def is_better(difference: Estimate) -> bool:
+    """Whether a difference is clearly positive.
+
+    Example:
+        >>> is_better(Estimate(0.1, 0.02, (0.05, 0.15))), is_better(Estimate(0.1, 0.4, (-0.2, 0.4)))
+        (True, False)
+    """
+    if difference.mean is None:
+        return False
+    return difference.mean > 0 if difference.ci95 is None else difference.ci95[0] > 0
+
+
+def _for_seeds(reference: EvaluationResult, result: EvaluationResult) -> EvaluationResult:
+    """A reference has no pre-training: it is the same for every seed of the result."""
+    seeds = set(result.of(result.classifiers[0]).seeds.tolist())
+    repeated: Sequence[EvaluationResult] = [reference] * len(seeds)
+    return combine(repeated) if len(seeds) > 1 else reference

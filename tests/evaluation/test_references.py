@@ -1,0 +1,80 @@
+"""Rows that cost no training, and the sentence that follows from them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from imgcl.evaluation import EvaluationResult, References, combine, evaluate, evaluate_references
+from imgcl.evaluation.intervals import Estimate
+from imgcl.evaluation.references import is_better
+
+Y = np.repeat([0, 1, 2], [90, 60, 60])
+OPTIONS = {"imbalance": "exp:5", "classifier": ("plain", "reweight"), "splits": 10}
+
+
+def noisy(noise: float, seed: int) -> np.ndarray:
+    return np.eye(3)[Y] + noise * np.random.default_rng(seed).standard_normal((len(Y), 3))
+
+
+@pytest.fixture(scope="module")
+def references() -> References:
+    return evaluate_references({"learned": noisy(0, 0), "own": noisy(0.6, 1), "neighbours": noisy(5, 2)}, Y, **OPTIONS)
+
+
+def evaluated(noise: float, seed: int = 3) -> EvaluationResult:
+    return evaluate(noisy(noise, seed), Y, **OPTIONS)
+
+
+def test_rows_are_the_evaluations_of_the_blocks(references: References) -> None:
+    assert list(references.results) == ["own features", "propagated features"]
+    expected = evaluate(noisy(0.6, 1), Y, **OPTIONS, ceiling=0).to_json()
+    assert references.results["own features"].to_json() == expected
+    assert references.to_dict()["rows"]["propagated features"]["plain"]["accuracy"]["mean"] < 0.6
+    lines = str(references).splitlines()
+    assert lines[0].startswith("to beat, without training")
+    assert [line.split("  ")[0] for line in lines[2:]] == [
+        f"{title}, {name}" for title in references.results for name in ("plain", "reweight")
+    ]
+
+
+def test_the_sentence_names_what_is_not_beaten(references: References) -> None:
+    assert references.verdict(evaluated(0)) is None
+    middle = references.verdict(evaluated(0.8), "GBT")
+    assert middle is not None
+    assert middle.startswith("GBT does not beat own features (plain -")
+    assert "propagated" not in middle
+    worst = references.verdict(evaluated(50))
+    assert worst is not None
+    assert "own features (plain -" in worst
+    assert "and propagated features (" in worst
+
+
+def test_seeds_of_a_pretraining_are_paired_with_the_one_reference(references: References) -> None:
+    both = combine([evaluated(1.2, seed) for seed in (3, 4)])
+    said = references.verdict(both)
+    difference = both.values("plain", "accuracy") - np.tile(
+        references.results["own features"].values("plain", "accuracy"), 2
+    )
+    assert said is not None
+    assert f"(plain {100 * difference.mean():+.1f} [" in said
+
+
+def test_without_rows_there_is_a_note_and_no_sentence() -> None:
+    nothing = evaluate_references({}, Y, note="the graph has no features", **OPTIONS)
+    assert str(nothing) == "the graph has no features"
+    assert nothing.verdict(evaluated(50)) is None
+
+
+@pytest.mark.parametrize(
+    ("difference", "better"),
+    [
+        (Estimate(0.1, 0.1, (0.01, 0.2)), True),
+        (Estimate(0.1, 0.1, (0.0, 0.2)), False),
+        (Estimate(0.1, None, None), True),
+        (Estimate(0.0, None, None), False),
+        (Estimate(None, None, None), False),
+    ],
+)
+def test_better_is_an_interval_above_zero(difference: Estimate, better: bool) -> None:
+    assert is_better(difference) is better
