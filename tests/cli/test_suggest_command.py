@@ -98,6 +98,16 @@ def test_the_strategy_balanced_finds_the_graph_of_the_run(imgcl, run, tmp_path):
     assert "--strategy cover" in done.err
 
 
+def test_a_page_to_label_in_comes_with_the_batch(imgcl, run, tmp_path):
+    done = imgcl("suggest", run, "--budget", 4, "--page", "label.html", "--map", "pca")
+    assert "label.html" in done.err
+    page = (tmp_path / "label.html").read_text(encoding="utf-8")
+    assert page.count('"nearest":') == 4
+    assert '"file":"to_label.csv"' in page
+    done = imgcl("suggest", run, "--budget", 4, "--page", "label.html", "--show", "colour", code=2)
+    assert "--show: there is no feature 'colour'" in done.err
+
+
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_kill_while_the_file_is_written_loses_no_label(imgcl, run, tmp_path, moment):
     file = tmp_path / "to_label.csv"

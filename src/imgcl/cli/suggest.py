@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -27,6 +27,13 @@ def suggest(
     ] = "auto",
     n_clusters: Annotated[int | None, typer.Option(help="Pseudo-classes of --strategy balanced.")] = None,
     graph: Annotated[str | None, typer.Option(help="Where the graph is now (default: where the run found it).")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="HTML file to write: a page to label the batch in, with a CSV file to download.")
+    ] = None,
+    show: Annotated[
+        str | None, typer.Option(help="Features on the page: a,b,c (default: those in which a node is unusual).")
+    ] = None,
+    projection: Annotated[str, typer.Option("--map", help="How the page draws embeddings: tsne, pca, umap.")] = "tsne",
     seed: Annotated[int, typer.Option(help="Seed; the same gives the same batch.")] = 0,
     data_dir: DataDir = None,
 ) -> None:
@@ -38,6 +45,7 @@ def suggest(
     Examples:
       imgcl suggest runs/mine --budget 50 --out to_label.csv
       imgcl suggest runs/mine --budget 50 --labels to_label.csv
+      imgcl suggest runs/mine --budget 50 --labels to_label.csv --page label.html
       imgcl suggest runs/mine --budget 10 --labels to_label.csv --strategy search:fraud
     """
     from imgcl.labelling import LabelFile, progress
@@ -47,19 +55,30 @@ def suggest(
 
     target = file or labels or DEFAULT_OUT
     check_out("--out", target, [".csv"])
+    if page is not None:
+        check_out("--page", page, [".html", ".htm"])
     stored = Run(run)
     given = LabelFile() if labels is None else LabelFile.read(labels, stored.node_names or ())
     given.check_keeps(target)
-    loaded = None
-    if strategy == "balanced":
-        loaded = run_graph(stored, source=graph, data_dir=data_dir)
+    needed = strategy == "balanced" or page is not None
+    loaded = run_graph(stored, source=graph, data_dir=data_dir) if needed else None
     batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)
-    given.extended(batch).write(target)
-    if given.n_labels:
-        found = progress(stored, given.labels, batch=budget, random_state=seed)
-        for sentence in found.sentences():
-            out.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    extended = given.extended(batch)
+    extended.write(target)
+    found = progress(stored, given.labels, batch=budget, random_state=seed) if given.n_labels else None
+    for sentence in () if found is None else found.sentences():
+        out.print(sentence, markup=False, highlight=False, soft_wrap=True)
     err.print(f"[green]written[/green]: {escape(str(target))} ({len(batch):,} more nodes to label)")
+    if page is not None:
+        from imgcl.report import labelling_content, write_report
+
+        facts: dict[str, Any] = {"name": stored.facts["graph"]["name"], "file_name": target.name, "progress": found}
+        names = tuple(name.strip() for name in (show or "").split(",") if name.strip())
+        content = labelling_content(
+            stored, extended, graph=loaded, show=names, projection=projection, random_state=seed, **facts
+        )
+        write_report(content, page)
+        err.print(f"[green]written[/green]: {escape(str(page))}, to label in a browser")
     err.print(
         f"fill its column label, then: imgcl suggest {run} --labels {target}",
         markup=False,

@@ -2,6 +2,7 @@
 
 from imgcl.report.content import Nodes, ReportRun, build_content
 from imgcl.report.directories import read_nodes, read_runs
+from imgcl.report.labelling import labelling_content
 from imgcl.report.page import render_page, write_report
 from imgcl.report.projection import PROJECTIONS, project
 from imgcl.report.study import is_study, study_content
@@ -12,6 +13,7 @@ __all__ = [
     "ReportRun",
     "build_content",
     "is_study",
+    "labelling_content",
     "project",
     "read_nodes",
     "read_runs",

@@ -18,7 +18,11 @@ from imgcl.report.encoding import script_json
 PAGES = {
     "runs": ("page.html", ("data.js", "page.js", "charts.js", "map.js", "tables.js", "main.js")),
     "study": ("study.html", ("page.js", "study.js")),
+    "labelling": ("labelling.html", ("page.js", "cards.js", "labelling.js")),
 }
+WITHOUT_PLOTLY = {"labelling"}
+TITLES = {"labelling": "labelling"}
+STYLES = {"labelling": ("style.css", "labelling.css")}
 
 
 def write_report(content: dict[str, Any], path: str | Path) -> Path:
@@ -38,21 +42,22 @@ def render_page(content: dict[str, Any]) -> str:
     """
     template, parts = PAGES[content["kind"]]
     own = "(() => {\n'use strict';\n" + "\n".join(_part(name) for name in parts) + "\n})();"
-    scripts = [_plotly(), own]
-    allowed = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
+    plotly = "" if content["kind"] in WITHOUT_PLOTLY else _plotly()
+    allowed = " ".join(f"'sha256-{_sha256(script)}'" for script in (plotly, own) if script)
     # plotly's WebGL points compile their shaders' callers with Function(), hence 'unsafe-eval'.
+    allowed += " 'unsafe-eval'" if plotly else ""
     policy = (
-        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     values = {
         "policy": policy,
-        "title": html.escape(f"{content['graph']['name']} · imgcl report"),
+        "title": html.escape(f"{content['graph']['name']} · imgcl {TITLES.get(content['kind'], 'report')}"),
         "version": html.escape(__version__),
-        "style": _part("style.css"),
+        "style": "".join(_part(name) for name in STYLES.get(content["kind"], ("style.css",))),
         "data": script_json(content),
-        "plotly": scripts[0],
-        "script": scripts[1],
+        "plotly": plotly,
+        "script": own,
     }
     pieces = _part(template).split("@@")  # text, name, text, name, ..., text: a value is never searched for marks again
     return "".join(values[piece] if i % 2 else piece for i, piece in enumerate(pieces))
