@@ -11,10 +11,16 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
-ROOMS = ("cli", "estimator", "ingest", "pretrain", "report", "studies", "track")
+ROOMS = (
+    *("cli", "cli.pretrain", "cli.import_", "cli.report", "cli.study"),
+    *("training.estimator", "training.pretrain", "training.tracking", "training.distributed.group"),
+    *("data.importing.tables", "data.store.writer", "evaluation", "report.directories", "report.page", "report.study"),
+    *("studies.running", "studies.engines.local", "studies.engines.worker", "studies.report"),
+)
 PATIENCE = 600.0  # seconds after which a command is taken to hang
 
 
@@ -22,7 +28,10 @@ PATIENCE = 600.0  # seconds after which a command is taken to hang
 def server() -> ForkServerContext:
     """The server that children are forked from, with everything imported."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([f"imgcl.{room}" for room in ROOMS])
+    modules = [f"imgcl.{room}" for room in ROOMS]
+    gone = [name for name in modules if find_spec(name) is None]
+    assert not gone, f"{gone} are not there: the server would go without them and say nothing"
+    context.set_forkserver_preload(modules)
     first = context.Process(target=sum, args=((),))  # when it has run, everything is imported
     first.start()
     first.join()
