@@ -50,9 +50,9 @@ def main() -> None:
         rows[suite.title] = row(suite, outcome, (time.monotonic() - started) / 60)
         lost += outcome.lost
         notes += [f"{suite.title}: {note}" for note in outcome.notes]
+        if arguments.write:
+            write({suite.title: rows[suite.title]})
     print("\n".join([*HEAD, *rows.values(), *notes]))
-    if arguments.write:
-        write(rows)
     sys.exit(1 if lost else 0)
 
 
