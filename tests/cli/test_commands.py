@@ -77,7 +77,7 @@ def test_evaluate_shows_what_is_to_beat(run):
     assert list(rows) == ["own features", "propagated features"]
     best = max(row["plain"]["accuracy"]["mean"] for row in rows.values())
     if result["plain"]["accuracy"]["mean"] <= best:
-        assert "does not beat" in result["references"]["verdict"]
+        assert "does not clearly beat" in result["references"]["verdict"]
     assert EvaluationResult.from_dict(result).classifiers == ("plain",)
 
 

@@ -42,7 +42,7 @@ def test_the_sentence_names_what_is_not_beaten(references: References) -> None:
     assert references.verdict(evaluated(0)) is None
     middle = references.verdict(evaluated(0.8), "GBT")
     assert middle is not None
-    assert middle.startswith("GBT does not beat own features (plain -")
+    assert middle.startswith("GBT does not clearly beat own features (plain -")
     assert "propagated" not in middle
     worst = references.verdict(evaluated(50))
     assert worst is not None

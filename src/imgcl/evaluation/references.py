@@ -34,7 +34,7 @@ class References:
         >>> options = {"imbalance": "exp:5", "classifier": "plain", "splits": 3}
         >>> found = evaluate_references({"own": X}, y, **options)
         >>> print(found.verdict(evaluate(Z, y, **options)))
-        The embedding does not beat own features (plain -6.3 [-12.0, -0.6] points): difference in accuracy ...
+        The embedding does not clearly beat own features (plain -6.3 [-12.0, -0.6] points): difference in accuracy ...
     """
 
     results: Mapping[str, EvaluationResult] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class References:
         texts = [f"{title} ({', '.join(points)} points)" for title, points in lost.items() if points]
         if not texts:
             return None
-        return f"{name} does not beat {' and '.join(texts)}: difference in accuracy [95 % interval]."
+        return f"{name} does not clearly beat {' and '.join(texts)}: difference in accuracy [95 % interval]."
 
     def _lost(self, reference: EvaluationResult, result: EvaluationResult) -> list[str]:
         """Classifiers with which the reference is not beaten, with the difference."""

@@ -69,7 +69,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
     Attributes:
         embedding_: (N, d) float32 array, one row per node of the fitted graph: the learned block.
-        blocks_: all blocks by name, for :func:`imgcl.evaluate` and :func:`imgcl.predict`.
+        blocks_: all blocks by name, for :func:`imgcl.evaluate` and :func:`imgcl.evaluation.predict`.
         history_: loss of every epoch and what happened at every labelling.
         config_: the full settings of the fit, with its seed.
         n_features_in_: width of the features.
