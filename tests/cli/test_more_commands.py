@@ -60,6 +60,67 @@ def test_predict_writes_a_class_for_every_node(runs, small_graph, tmp_path):
         invoke("predict", runs / "imgcl", "--labels", tmp_path / "none.csv", "--out", tmp_path / "p.csv")
 
 
+def read(file):
+    return list(csv.DictReader(file.read_text().splitlines()))
+
+
+def test_predict_takes_the_labels_of_the_graph_sorts_and_cuts(runs, small_graph, tmp_path):
+    invoke("predict", runs / "imgcl", "--out", tmp_path / "p.csv", "--sort-by", "2", "--top", 10, "--prior", "2=50%")
+    rows = read(tmp_path / "p.csv")
+    assert len(rows) == 10
+    assert [*rows[0]] == ["node", "class", "p_0", "p_1", "p_2", "rank", "given"]
+    falling = [float(row["p_2"]) for row in rows]
+    assert falling == sorted(falling, reverse=True)
+    with pytest.raises(ImgclError, match="--sort-by tea: the classes are 0, 1, 2"):
+        invoke("predict", runs / "imgcl", "--out", tmp_path / "p.csv", "--sort-by", "tea")
+    with pytest.raises(ImgclError, match="give it with --labels"):
+        invoke("predict", runs / "imgcl", "--out", tmp_path / "p.csv", "--id-column", "node")
+
+
+def test_predict_names_columns_and_counts_unknown_nodes(runs, small_graph, tmp_path):
+    lines = ["when,kind,who", *(f"x,class {small_graph.y[node]},{node}" for node in range(0, 190, 5)), "x,class 0,9999"]
+    (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n")
+    columns = ("--id-column", "who", "--label-column", "kind")
+    arguments = ["predict", runs / "imgcl", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "p.csv", *columns]
+    outcome = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+    assert outcome.exit_code == 0
+    assert "1 of 39 nodes are not in the graph, for example '9999'" in outcome.stderr.replace("\n", "")
+    assert sum(row["given"] == "True" for row in read(tmp_path / "p.csv")) == 38
+    with pytest.raises(ImgclError, match=r"has 0 columns 'class' \(`label_column`\)"):
+        invoke(*arguments[:-1], "class")
+    (tmp_path / "labels.csv").write_text("node,label\n9998,a\n9999,b\n")
+    with pytest.raises(ImgclError, match="none of the 2 nodes of `labels` is in the graph"):
+        invoke(*arguments[:-4])
+
+
+def test_a_saved_scorer_gives_the_same_without_training(runs, small_graph, tmp_path):
+    from imgcl.training.scoring import GraphScorer
+
+    rule = ("--decide", "min-recall:2=0.8")
+    invoke("predict", runs / "imgcl", "--out", tmp_path / "p.parquet", *rule, "--save", tmp_path / "scorer")
+    scorer = GraphScorer.load(tmp_path / "scorer")
+    assert scorer.scorer.decision.rule == "min-recall:2=0.8"
+    frame = scorer.score(small_graph)
+    expected = scorer.scorer.predict_proba(Run(runs / "imgcl").blocks)
+    assert frame[["p_0", "p_1", "p_2"]].to_numpy() == pytest.approx(expected, abs=1e-5)
+    assert scorer.record.node_names is scorer.record.labels is None
+    assert not len(Run(tmp_path / "scorer" / "run").embedding)
+    card = (tmp_path / "scorer" / "MODEL_CARD.md").read_text()
+    assert "Rule: `min-recall:2=0.8`" in card
+    assert f"| 0 | {(small_graph.y == 0).sum()} |" in card
+
+
+def test_score_writes_a_table_for_a_data_set(tmp_path):
+    invoke("pretrain", "digits", "--epochs", 2, "--set", "dim=8", "--out", tmp_path / "run", "--quiet")
+    invoke("predict", tmp_path / "run", "--out", tmp_path / "p.csv", "--save", tmp_path / "scorer")
+    invoke("score", tmp_path / "scorer", "digits", "--sort-by", "3", "--top", 7, "--out", tmp_path / "q.csv")
+    rows = read(tmp_path / "q.csv")
+    assert len(rows) == 7
+    assert rows[0]["class"] == "3"
+    with pytest.raises(ImgclError, match="is not a scorer"):
+        invoke("score", tmp_path / "run", "digits", "--out", tmp_path / "q.csv")
+
+
 def test_baseline_prints_a_table_and_refuses_what_it_does_not_know():
     shown = invoke("baseline", "features", "digits", "--splits", 2, "--classifier", "plain")
     assert "plain" in shown

@@ -57,7 +57,11 @@ def run_python(page: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # as on a terminal: libraries of the extras announce future changes of theirs
 @pytest.mark.parametrize(
-    "name", ["README.md", "index.md", "own_graph.md", "how_it_works.md", "choosing.md", "seeing.md", "labelling.md"]
+    "name",
+    [
+        *("README.md", "index.md", "own_graph.md", "how_it_works.md", "choosing.md", "seeing.md", "labelling.md"),
+        "decisions.md",
+    ],
 )
 def test_the_commands_of_a_page_run_from_top_to_bottom(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

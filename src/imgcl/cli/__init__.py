@@ -27,6 +27,7 @@ from imgcl.cli.predict import predict
 from imgcl.cli.presets import presets
 from imgcl.cli.pretrain import pretrain_command
 from imgcl.cli.report import report
+from imgcl.cli.score import score
 from imgcl.cli.study import study
 from imgcl.cli.suggest import suggest
 from imgcl.cli.trace import trace
@@ -70,7 +71,7 @@ def _help(command: Callable[..., None]) -> str:
 
 COMMANDS = (
     *(demo, datasets, info, presets, pretrain_command, trace, embed, evaluate, predict, baseline, report, study, tune),
-    *(import_graph, suggest),
+    *(import_graph, suggest, score),
 )
 NAMES = {import_graph: "import", pretrain_command: "pretrain"}  # where it is not the function's
 HELP = {"help_option_names": ["-h", "--help"]}

@@ -7,10 +7,11 @@ import re
 PARAMETER = re.compile(r"`(\w+)(?:=(?:'([^']*)'|(\w+)))?`")
 OPTIONS = {  # parameters that messages of the library name, and have an option of the same name
     *("balance", "batch_size", "blocks", "budget", "data_dir", "device", "dst", "dtype", "edges", "features"),
-    *("graph", "id_column", "label", "labels", "memory_limit", "missing", "nodes", "numeric_label", "on_dangling"),
-    *("out", "resume", "show", "src", "standardise", "strategy", "threads", "weight", "workers"),
+    *("graph", "id_column", "label", "label_column", "labels", "memory_limit", "missing", "nodes"),
+    *("numeric_label", "on_dangling", "out", "prior", "resume", "show", "src", "standardise", "strategy", "threads"),
+    *("weight", "workers"),
 }
-OTHERS = {"balance=None": "--no-balance", "layers=1": "--set layers=1"}
+OTHERS = {"decision": "--decide", "balance=None": "--no-balance", "layers=1": "--set layers=1"}
 
 
 def in_flags(message: str) -> str:

@@ -1,45 +1,113 @@
-"""``imgcl predict``: from a run and some labels to a class for every node."""
+"""``imgcl predict``: from a run and some labels to probabilities and a class for every node."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
+from imgcl._core.errors import InputError
 from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_blocks, err, out
+from imgcl.cli.tables import TABLES, describe, first_rows, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from imgcl.training import Run
+
+Top = Annotated[int | None, typer.Option(min=1, help="Only the first rows of the order.")]
+SortBy = Annotated[str | None, typer.Option(help="Most probable nodes of this class first; default: as in the graph.")]
 
 
 def predict(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
-    labels: Annotated[Path, typer.Option(help="CSV file: node (name or number) and class, with a header node,label.")],
-    file: Annotated[Path, typer.Option("--out", help="CSV file to write.")],
-    classifier: Annotated[str, typer.Option(help="Classifier; see `imgcl evaluate`.")] = "pbs",
+    file: Annotated[Path, typer.Option("--out", help="File to write: .csv or .parquet.")],
+    labels: Annotated[
+        Path | None, typer.Option(help="CSV file with a node (name or number) and its class (default: the graph's).")
+    ] = None,
+    id_column: Annotated[str | None, typer.Option(help="Column of --labels that names the node.")] = None,
+    label_column: Annotated[str | None, typer.Option(help="Column of --labels that has the class.")] = None,
+    classifier: Annotated[str, typer.Option(help="Classifier; see `imgcl evaluate`.")] = "plain",
+    prior: Annotated[
+        str, typer.Option(help="Class shares of the nodes: natural, balanced, labels, estimated, or CLASS=2%,….")
+    ] = "natural",
+    decide: Annotated[
+        str,
+        typer.Option(
+            help="argmax, balanced, cost:CLASS=10,OTHER=1, flag-rate:2%, min-precision:0.8 or min-recall:0.9."
+        ),
+    ] = "argmax",
+    sort_by: SortBy = None,
+    top: Top = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Directory to write a scorer into, for `imgcl score` on other graphs.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the cross-validation that chooses the classifier's setting.")] = 0,
     no_own_features: NoOwnFeatures = False,
     spreadsheet_safe: SpreadsheetSafe = False,
 ) -> None:
-    """Classify every node from the labels you have: class, probability, and how common the class is.
+    """Class, class probabilities and rank of every node, from the labels of some.
 
-    All blocks of the run are used, each with a weight chosen by cross-validation, 0 included.
+    Labels are those of the graph, or of a file. All blocks of the run are used, each with a weight chosen by
+    cross-validation. Probabilities are calibrated, and hold for nodes whose classes are as common as --prior says.
 
-    Example: imgcl predict runs/mine --labels labels.csv --classifier pbs --out predictions.csv
+    Examples:
+      imgcl predict runs/mine --out predictions.csv
+      imgcl predict runs/mine --labels labels.csv --decide min-precision:0.8 --sort-by banned --out flagged.csv
+      imgcl predict runs/mine --out all.parquet --save scorers/mine
     """
-    from imgcl._core.files import atomic_path
-    from imgcl._core.spreadsheets import write_frame
-    from imgcl.evaluation import predict as classify
-    from imgcl.evaluation import read_labels
+    from imgcl._core.files import refuse_link
+    from imgcl.evaluation.fitting import fit_all
     from imgcl.training import Run
 
-    check_out("--out", file, [".csv"])
+    check_out("--out", file, TABLES)
+    if save is not None:
+        refuse_link(save)
     stored = Run(run)
-    given = read_labels(labels, stored.node_names or ())
+    given, class_names = _labels(stored, labels, id_column, label_column)
     blocks = chosen_blocks(stored, no_own_features)
-    frame = classify(blocks, given, classifier, node_names=stored.node_names, random_state=seed)
-    with atomic_path(file) as temporary:
-        write_frame(frame, temporary, spreadsheet_safe=spreadsheet_safe)
+    fitted = fit_all(blocks, given, classifier, prior, decide, class_names, "batched", seed)
+    frame = fitted.frame(blocks, stored.node_names)
+    shown = first_rows(frame, fitted.scorer, sort_by, top)
+    if save is not None:
+        from imgcl.training.scoring import GraphScorer
+
+        GraphScorer.of(stored, fitted.scorer).save(save)
+    write_table(shown, file, spreadsheet_safe=spreadsheet_safe)
+    _report(frame, describe(fitted.scorer), file, len(shown))
+    if save is not None:
+        err.print(
+            f"[green]written[/green]: {escape(str(save))}; next: imgcl score {escape(str(save))} GRAPH --out FILE"
+        )
+
+
+def _labels(
+    run: Run, file: Path | None, id_column: str | None, label_column: str | None
+) -> tuple[Any, Sequence[str] | None]:
+    """Labels in node order, and names of their classes where they are numbers."""
+    from imgcl.evaluation import align_labels, read_labels
+    from imgcl.evaluation.prediction import known_nodes
+
+    if file is None:
+        if id_column is not None or label_column is not None:
+            raise InputError("--id-column and --label-column are columns of a file: give it with --labels")
+        return run.labels, run.class_names
+    n_nodes, names = len(run.embedding), run.node_names
+    found = read_labels(file, names or (), id_column=id_column, label_column=label_column)
+    known, unknown = known_nodes(found, n_nodes, names)
+    if unknown:
+        said = f"{file}: {len(unknown):,} of {len(found):,} nodes are not in the graph, for example {unknown[0]!r}"
+        err.print(said, markup=False, highlight=False, soft_wrap=True)
+    return align_labels(known, n_nodes, names), None
+
+
+def _report(frame: pd.DataFrame, lines: Sequence[str], file: Path, written: int) -> None:
     for name, count in frame["class"].value_counts().items():
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
-    counts = f"{len(frame):,} nodes, {int(frame['given'].sum()):,} of them labelled by you"
+    for line in lines:
+        err.print(line, markup=False, highlight=False, soft_wrap=True)
+    counts = f"{written:,} of {len(frame):,} nodes, {int(frame['given'].sum()):,} of them labelled"
     err.print(f"[green]written[/green]: {escape(str(file))} ({counts})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,13 @@ def count_rows(Z: Any) -> int:
     return len(first)
 
 
-def read_labels(path: str | Path, node_names: Sequence[str] | None = None) -> dict[str, str]:
+def read_labels(
+    path: str | Path,
+    node_names: Sequence[str] | None = None,
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+) -> dict[str, str]:
     """Labels of a CSV file: node name or number in the first column, class in the second.
 
     The first row may be a header: ``node,label``, or another row that begins with ``node``, ``id`` or ``name``, or has
@@ -102,6 +108,9 @@ def read_labels(path: str | Path, node_names: Sequence[str] | None = None) -> di
         path: the file. An empty class, ``-1``, ``NA``, ``nan`` and the like mean unlabelled.
         node_names: names of the graph's nodes (empty: they are numbers). Without them a first row that is probably a
             header is skipped with a warning.
+        id_column: the column that names the node; the first row is then a header. By default the first column, or
+            with ``label_column`` alone the first other one.
+        label_column: the column that has the class, likewise; by default the first other one.
 
     Raises:
         InputError: when the file is not such a CSV file, a node has two labels, or the first row may be either.
@@ -109,6 +118,8 @@ def read_labels(path: str | Path, node_names: Sequence[str] | None = None) -> di
     file = Path(path)
     known = None if node_names is None else frozenset(map(str, node_names))
     lines = _read_lines(file)
+    if id_column is not None or label_column is not None:
+        lines = _two_columns(lines, file, id_column, label_column)
     first = 2 if lines and _has_header(lines[0], known, file) else 1
     found: dict[str, str] = {}
     for number, line in enumerate(lines[first - 1 :], start=first):
@@ -133,6 +144,50 @@ def _read_lines(file: Path) -> list[list[str]]:
             return [line for line in csv.reader(stream) if line]
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{file} is not a CSV file in UTF-8 ({error}): give one with the columns node,label") from None
+
+
+def _two_columns(
+    lines: Sequence[Sequence[str]], file: Path, id_column: str | None, label_column: str | None
+) -> list[list[str]]:
+    """The named columns alone, under the header node,label."""
+    header = [name.strip() for name in lines[0]] if lines else []
+    wanted = {"id_column": id_column, "label_column": label_column}
+    for parameter, name in wanted.items():
+        if name is not None and header.count(name) != 1:
+            raise InputError(f"{file} has {header.count(name)} columns {name!r} (`{parameter}`): it has {header}")
+    others = [name for name in header if name not in wanted.values()]
+    node, label = (header.index(name if name is not None else (others or [""])[0]) for name in wanted.values())
+    return [["node", "label"], *([*_cells(line, node, label)] for line in lines[1:])]
+
+
+def _cells(line: Sequence[str], *places: int) -> Iterator[str]:
+    """The cells of a row; a short row ends with empty ones."""
+    return (line[place] if place < len(line) else "" for place in places)
+
+
+def known_nodes(
+    labels: Mapping[Any, Any], n_nodes: int, node_names: Sequence[str] | None = None
+) -> tuple[dict[Any, Any], list[Any]]:
+    """Labels of nodes that the graph has, and the other nodes.
+
+    Raises:
+        InputError: when it has none of them.
+
+    Example:
+        >>> known_nodes({"a": "x", "z": "y"}, 2, ["a", "b"])
+        ({'a': 'x'}, ['z'])
+    """
+    names = frozenset(map(str, node_names or ()))
+    numbered = not any(map(_is_number, names))
+    known, unknown = dict[Any, Any](), []
+    for key, label in labels.items():
+        if str(key) in names or (numbered and _is_number(str(key)) and int(key) < n_nodes):
+            known[key] = label
+        else:
+            unknown.append(key)
+    if unknown and not known:
+        raise InputError(f"none of the {len(unknown):,} nodes of `labels` is in the graph, for example {unknown[0]!r}")
+    return known, unknown
 
 
 def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -> bool:

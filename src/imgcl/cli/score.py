@@ -1,0 +1,48 @@
+"""``imgcl score``: probabilities and classes for the nodes of another graph, without training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, err, out
+from imgcl.cli.predict import SortBy, Top
+from imgcl.cli.tables import TABLES, describe, first_rows, write_table
+
+
+def score(
+    scorer: Annotated[Path, typer.Argument(help="Scorer directory, of `imgcl predict --save`.")],
+    graph: Annotated[str, typer.Argument(help="Data set name or path, with the features of the training graph.")],
+    file: Annotated[Path, typer.Option("--out", help="File to write: .csv or .parquet.")],
+    sort_by: SortBy = None,
+    top: Top = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    data_dir: DataDir = None,
+    spreadsheet_safe: SpreadsheetSafe = False,
+) -> None:
+    """Score every node of a grown or new graph by a saved scorer: class, class probabilities and rank.
+
+    Nothing is trained. Features are matched by name where both graphs have names. Prior and decision are those of the
+    scorer; its MODEL_CARD.md says what to expect.
+
+    Example: imgcl score scorers/mine tomorrow.store --sort-by banned --top 100 --out queue.csv
+    """
+    from imgcl.data import load_graph
+    from imgcl.graph.structure import is_structural
+    from imgcl.training.scoring import GraphScorer
+
+    check_out("--out", file, TABLES)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    loaded = GraphScorer.load(scorer, device=device, scratch=file.parent)
+    structural = is_structural(loaded.encoder.feature_names)
+    frame = loaded.score(load_graph(graph, features="structure" if structural else "auto", data_dir=data_dir))
+    shown = first_rows(frame, loaded.scorer, sort_by, top)
+    write_table(shown, file, spreadsheet_safe=spreadsheet_safe)
+    for name, count in frame["class"].value_counts().items():
+        out.print(f"{name}: {count:,}", highlight=False, markup=False)
+    for line in describe(loaded.scorer):
+        err.print(line, markup=False, highlight=False, soft_wrap=True)
+    err.print(f"[green]written[/green]: {escape(str(file))} ({len(shown):,} of {len(frame):,} nodes)")
