@@ -1,15 +1,18 @@
 """Blocks side by side: what the weights do, and that a useless block costs nothing."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 import torch
 
 from imgcl import InputError, evaluate
 from imgcl.evaluation import CLASSIFIERS, predict
-from imgcl.evaluation.blocks import Blocks, _gain, fit_blocks
+from imgcl.evaluation.blocks import Blocks, _average, _gain, _good_choices, fit_blocks
 from imgcl.evaluation.classifiers import plain
 from imgcl.evaluation.probes import batched
-from imgcl.evaluation.tasks import Bench, PooledBench, Task
+from imgcl.evaluation.tasks import Bench, LinearModel, PooledBench, Task
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], [1200, 600, 240])
@@ -52,26 +55,45 @@ def test_blocks_that_tell_different_things_are_better_than_each():
 
 
 def test_coefficients_hold_the_weights():
-    """The chosen model on unweighted rows equals the model that was fitted on weighted ones."""
+    """The model on unweighted rows equals the mean of those that were fitted on weighted ones."""
     blocks = Blocks.of({"telling": TELLING, "noise": NOISE})
     x, y = torch.from_numpy(blocks.rows), torch.from_numpy(Y)
     bench = Bench([Task(x[::2], y[::2], x[1::2], y[1::2], 3)], batched)
     [model] = fit_blocks(plain, bench, blocks)
-    weights = {name: model.setting[f"weight {name}"] for name in blocks.widths}
-    scale = blocks.scale(weights)
-    [fitted] = plain(bench.scaled(scale))
-    assert torch.allclose(model.logits(x), fitted.logits(x * scale), atol=1e-5)
+    fits = [(plain(bench.scaled(scale))[0], scale) for scale in map(blocks.scale, blocks.weightings())]
+    scores = [fitted.logits(x * scale) for fitted, scale in fits]
+    means = [torch.stack(some).mean(dim=0) for n in (1, 2, 3) for some in combinations(scores, n)]
+    assert any(torch.allclose(model.logits(x), mean, atol=1e-4) for mean in means)
+    assert 0 < model.setting["weight telling"] <= 1
 
 
-def test_all_blocks_are_kept_unless_fewer_are_clearly_better():
-    """Four validation nodes, two a class: one more right of four is a gain of 0.25 with a standard error of 0.22."""
-    y_val = torch.tensor([0, 0, 1, 1])
-    task = Task(torch.zeros(2, 1), torch.tensor([0, 1]), torch.zeros(4, 1), y_val, 2)
-    right = torch.tensor([[1.0, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 0]])
-    gain, variance = _gain(task, right)
-    assert gain.tolist() == [0, 0.25, 0]
-    assert variance.tolist() == [0, (3 * 0.25**2 + 0.75**2) / 16, 0]
-    assert variance[1].sqrt().item() == pytest.approx(0.2165, abs=1e-4)
+def model_of(right):
+    """A model that classifies the four rows of TASK as ``right`` says: its scores are the rows themselves."""
+    flipped = torch.where(torch.tensor(right, dtype=torch.bool), 1.0, -1.0)
+    return LinearModel(torch.cat([torch.stack([-flipped, flipped]) * SIGN, torch.zeros(2, 1)], dim=1), {"C": 1.0})
+
+
+SIGN = torch.tensor([-1.0, -1, 1, 1])  # classes 0, 0, 1, 1
+TASK = Task(torch.zeros(2, 4), torch.tensor([0, 1]), torch.eye(4), torch.tensor([0, 0, 1, 1]), 2)
+
+
+def test_gain_and_its_variance_by_hand():
+    """Four validation nodes, two a class: one more wrong of four is a loss of 0.25 with a standard error of 0.22."""
+    models = [model_of([1, 1, 1, 0]), model_of([1, 1, 1, 1])]
+    gain, variance = _gain(TASK, models, best=1)
+    assert gain.tolist() == [-0.25, 0]
+    assert variance.tolist() == [(3 * 0.25**2 + 0.75**2) / 16, 0]
+
+
+def test_choices_near_the_best_are_averaged():
+    near, best, far = (
+        replace(model_of(right), quality=(sum(right) / 4, 0.0), setting={"C": c, "weight own": c})
+        for right, c in (([1, 1, 1, 1], 0.0), ([1, 1, 1, 1], 1.0), ([0, 0, 1, 1], 0.5))
+    )
+    best = replace(best, quality=(1.0, 0.1))
+    good = _good_choices([TASK], [0], [[near], [best], [far]])
+    assert good == [1, 0]
+    assert _average([best, near]).setting == {"C": 1.0, "weight own": 0.5}
 
 
 def test_tasks_that_share_settings_share_their_blocks():

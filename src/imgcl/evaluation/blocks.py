@@ -1,10 +1,10 @@
 """Several embeddings of the same nodes side by side: blocks, each with a weight that validation chooses.
 
 A node may be described by what was learnt, by its own features, by those of its neighbours. Every block has rows of
-length 1. A classifier is fitted to all blocks together and to every smaller choice of them; a weight of 0 leaves a
-block out, so that a useless block costs nothing but time. All together is kept unless a smaller choice is better on the
-validation nodes by more than half a standard error: validation sets of rare classes are small, and the plain best of
-many choices would often be luck.
+length 1. A classifier is fitted to all blocks together and to every smaller choice of them. The choices that are best
+on the validation nodes, or within half a standard error of it, are averaged: validation sets of rare classes are small,
+and the single best of many choices would often be luck. A block that no such choice has gets the weight 0, so that a
+useless block costs nothing but time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from imgcl.evaluation.labels import check_embedding, normalise_rows
 from imgcl.evaluation.names import Classifier
 from imgcl.evaluation.tasks import Bench, LinearModel, Task
 
-MARGIN = 0.5  # standard errors by which a smaller choice must be better
+WEIGHT = "weight "  # of a block, in a model's setting
+MARGIN = 0.5  # standard errors below the best within which a choice is as good
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,34 +99,49 @@ def fit_blocks(classifier: Classifier, bench: Bench, blocks: Blocks) -> list[Lin
     fits = [_fit(classifier, bench, blocks, weights) for weights in blocks.weightings()]
     models = list(fits[0])
     for group in bench.chosen_together():
-        best = fits[_choose(bench.tasks, group, fits)]
+        good = _good_choices(bench.tasks, group, fits)
         for i in group:
-            models[i] = best[i]
+            models[i] = _average([fits[choice][i] for choice in good])
     return models
 
 
-def _choose(tasks: Sequence[Task], group: Sequence[int], fits: Sequence[Sequence[LinearModel]]) -> int:
-    """The weighting (its place) for tasks that share one: all blocks, which is 0, unless another is clearly better."""
+def _good_choices(tasks: Sequence[Task], group: Sequence[int], fits: Sequence[Sequence[LinearModel]]) -> list[int]:
+    """The places of the weightings to average for tasks that share them, the best first."""
     validated = [i for i in group if len(tasks[i].y_val)]
-    right = [torch.stack([fit[i].is_right(tasks[i]) for fit in fits]) for i in validated]
-    gains, variances = zip(*(_gain(tasks[i], each) for i, each in zip(validated, right, strict=True)), strict=True)
+    best = max(range(len(fits)), key=lambda choice: _quality([fits[choice][i] for i in validated]))
+    gains, variances = zip(*(_gain(tasks[i], [fit[i] for fit in fits], best) for i in validated), strict=True)
     gain, error = torch.stack(gains).mean(dim=0), torch.stack(variances).sum(dim=0).sqrt() / len(validated)
-    clear = torch.where(gain > MARGIN * error, gain, -torch.inf)
-    clear[0] = 0.0
-    return int(clear.argmax())  # of equals the first
+    good = (gain >= -MARGIN * error).nonzero()[:, 0].tolist()
+    return [best, *(choice for choice in good if choice != best)]
 
 
-def _gain(task: Task, right: Tensor) -> tuple[Tensor, Tensor]:
-    """How much the balanced accuracy of each row of ``right`` exceeds that of the first, and its sampling variance."""
-    weight = task.validation_weight
-    difference = right - right[0]
+def _quality(models: Sequence[LinearModel]) -> tuple[float, float]:
+    right, loss = zip(*(model.quality for model in models), strict=True)
+    return sum(right) / len(right), sum(loss) / len(loss)
+
+
+def _gain(task: Task, models: Sequence[LinearModel], best: int) -> tuple[Tensor, Tensor]:
+    """How much the balanced accuracy of each model exceeds that of the best, and the sampling variance of that."""
+    right = torch.stack([model.is_right(task) for model in models])
+    difference, weight = right - right[best], task.validation_weight
     gain = difference @ weight
     return gain, (difference - gain[:, None]).square() @ weight.square()
 
 
+def _average(models: Sequence[LinearModel]) -> LinearModel:
+    """The mean of the models' scores; weights of blocks are means too, other settings those of the first model."""
+    weights = {
+        key: sum(model.setting[key] for model in models) / len(models)
+        for key in models[0].setting
+        if key.startswith(WEIGHT)
+    }
+    coefficients = torch.stack([model.coefficients for model in models]).mean(dim=0)
+    return replace(models[0], coefficients=coefficients, setting=models[0].setting | weights)
+
+
 def _fit(classifier: Classifier, bench: Bench, blocks: Blocks, weights: Mapping[str, float]) -> list[LinearModel]:
     scale = blocks.scale(weights)
-    chosen = {f"weight {name}": weight for name, weight in weights.items()}
+    chosen = {f"{WEIGHT}{name}": weight for name, weight in weights.items()}
     return [
         replace(model, coefficients=_unscaled(model.coefficients, scale), setting=model.setting | chosen)
         for model in classifier(bench.scaled(scale))
