@@ -46,6 +46,7 @@ def main() -> None:
     parser.add_argument("--preset", default="fast", help="settings to start from: fast or paper")
     parser.add_argument("--journal", type=Path, default=Path("docs/results/choose_fast.jsonl"))
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     graph = load_graph(options.graph)
@@ -57,13 +58,19 @@ def main() -> None:
     for combination in itertools.product(*values):
         overrides = dict(zip(keys, combination, strict=True))
         config = make_config(
-            graph.name, method=options.method, preset=options.preset, balance=None, overrides=overrides
+            graph.name,
+            method=options.method,
+            preset=options.preset,
+            balance=None,
+            overrides=overrides,
+            seed=options.seed,
         )
         what = {
             "method": options.method,
             "graph": graph.name,
             "training": config.training.model_dump(),
             "settings": config.build_settings().model_dump(),
+            **({"seed": options.seed} if options.seed else {}),
         }
         if json.dumps(what, sort_keys=True) in done:
             continue
