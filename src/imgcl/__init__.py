@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from imgcl.evaluation import evaluate
     from imgcl.graph import Graph
     from imgcl.labelling import suggest
+    from imgcl.training.classifier import ImGCLClassifier
     from imgcl.training.estimator import ImGCL
 
 _HOMES = {
@@ -30,6 +31,7 @@ _HOMES = {
     "BalancedSelector": "imgcl.balance",
     "Graph": "imgcl.graph",
     "ImGCL": "imgcl.training.estimator",
+    "ImGCLClassifier": "imgcl.training.classifier",
     "DataNotFoundError": "imgcl._core.errors",
     "GraphError": "imgcl._core.errors",
     "ImgclError": "imgcl._core.errors",
@@ -49,6 +51,7 @@ __all__ = [
     "Graph",
     "GraphError",
     "ImGCL",
+    "ImGCLClassifier",
     "ImgclError",
     "InputError",
     "RunError",

@@ -125,6 +125,7 @@ def test_damaged_scorers_are_refused(fraud: Problem, tmp_path: Path) -> None:
 
 def test_foreign_classifiers(fraud: Problem, tmp_path: Path) -> None:
     Z, y, given = fraud
+    assert fit_scorer(Z[:50], y[:50], LogisticRegression()).prior.source == "labels"  # nobody is unlabelled
     scorer = fit_scorer(Z, some(y, given), LogisticRegression(), decision="flag-rate:10%")
     assert (scorer.predict(Z)[~given] == "1").mean() == pytest.approx(0.1, abs=0.03)
     with pytest.raises(InputError, match="'LogisticRegression' cannot be saved without pickle"):

@@ -218,7 +218,7 @@ def _train(
     classifier: Classifier | EstimatorClassifier, blocks: Blocks, labels: Labels, probe: str, seed: int
 ) -> _Trained:
     """The final model, and logits of every node."""
-    x, fold = torch.from_numpy(blocks.rows), _folds(labels, seed)
+    x, fold = torch.from_numpy(blocks.rows), make_folds(labels, seed)
     tasks = _tasks(x, labels, fold)
     if isinstance(classifier, EstimatorClassifier):
         final, *models = classifier.fit([tasks[-1], *tasks[:-1]], seed)
@@ -262,11 +262,11 @@ def _task(x: torch.Tensor, labels: Labels, train: NDArray[np.bool_], val: NDArra
     return Task(x[train], codes[train], x[val], codes[val], labels.n_classes)
 
 
-def _folds(labels: Labels, seed: int) -> NDArray[np.int64]:
+def make_folds(labels: Labels, seed: int, n_folds: int = FOLDS) -> NDArray[np.int64]:
     """The fold that validates on each node; -1 for unlabelled nodes and for a class's only node."""
     rng = generator(seed, "folds")
     fold = np.full(len(labels.codes), -1, dtype=np.int64)
-    folds = int(min(FOLDS, labels.sizes.max()))
+    folds = int(min(n_folds, labels.sizes.max()))
     for k, size in enumerate(labels.sizes):
         if size > 1:
             nodes = rng.permutation(np.flatnonzero(labels.codes == k))

@@ -219,7 +219,7 @@ def model_logits(model: LinearModel | FittedEstimator, rows: NDArray[np.float32]
     x = torch.from_numpy(rows)
     if isinstance(model, LinearModel):
         return model.logits(x).numpy().astype(np.float64)
-    probabilities = model.classify(x).probabilities
+    probabilities = model.classify(x).probabilities if len(rows) else np.empty((0, model.n_classes))
     if probabilities is None:
         return np.full((len(rows), model.n_classes), np.nan)
     return np.asarray(np.log(np.maximum(probabilities, SMALLEST)), dtype=np.float64)

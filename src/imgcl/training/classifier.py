@@ -1,0 +1,199 @@
+"""``imgcl.ImGCLClassifier``: from a graph with some labels to classes and probabilities, as in scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+
+from imgcl._core.errors import InputError
+from imgcl._core.seeding import RandomState
+from imgcl._core.unlabelled import label_array
+from imgcl.evaluation import fit_scorer
+from imgcl.evaluation.scorer import log_odds
+from imgcl.training.estimator import ImGCL, _parameters
+from imgcl.training.folds import GraphNodes
+from imgcl.training.scoring import GraphScorer
+
+Blocks = dict[str, NDArray[np.float32]]
+
+
+class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classify the nodes of a graph: pre-training without labels, then a calibrated classifier on the labels there are.
+
+    Where data is expected it takes a graph, anything ``load_graph`` takes, or
+    :class:`~imgcl.training.folds.GraphNodes`: some nodes of a graph. Nodes that are not among them are unlabelled for
+    the fit, and present. With :class:`~imgcl.training.folds.LabelledFolds` as splitter it works in ``GridSearchCV``.
+
+    Args:
+        embedding: how nodes are embedded: an :class:`imgcl.ImGCL`, of which a clone is fitted (by default one with
+            default settings), or the directory of a finished run, which is used as it is: nothing is trained then.
+        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, or a classifier of scikit-learn.
+        prior: class shares of the nodes that are scored, see :func:`imgcl.evaluation.predict`.
+        decision: how probabilities become classes, see :mod:`imgcl.evaluation.decisions`.
+        random_state: seed of the folds on which settings, calibration and decision are chosen.
+
+    Attributes:
+        classes_: the classes.
+        scorer_: the encoder with all that was fitted, a :class:`~imgcl.training.scoring.GraphScorer`.
+
+    Example:
+        >>> import imgcl
+        >>> graph = imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=1)
+        >>> labels = [int(k) if node % 2 else -1 for node, k in enumerate(graph.y)]
+        >>> embedding = imgcl.ImGCL(n_clusters=2, epochs=5, settings={"dim": 8})
+        >>> model = imgcl.ImGCLClassifier(embedding, decision="balanced").fit(graph, labels)
+        >>> model.predict_proba(graph).shape, model.score(graph, graph.y) > 0.6
+        ((80, 2), True)
+    """
+
+    def __init__(
+        self,
+        embedding: ImGCL | str | Path | None = None,
+        *,
+        classifier: Any = "plain",
+        prior: Any = "natural",
+        decision: str = "argmax",
+        random_state: RandomState = 0,
+    ) -> None:
+        self.embedding = embedding
+        self.classifier = classifier
+        self.prior = prior
+        self.decision = decision
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> ImGCLClassifier:
+        """Pre-train on the graph, and fit the classifier to the labels.
+
+        Args:
+            X: a graph, or some of its nodes.
+            y: one label per node of ``X``; -1, ``None``, NaN, empty and the like for unlabelled. By default the graph's
+                labels.
+        """
+        nodes = GraphNodes.of(X)
+        labels, class_names = _labels(nodes, y)
+        embedding = self._embedded(nodes)
+        blocks = _blocks_of(embedding, nodes)
+        scorer = fit_scorer(
+            blocks,
+            labels,
+            self.classifier,
+            prior=self.prior,
+            decision=self.decision,
+            class_names=class_names,
+            random_state=self.random_state,
+        )
+        self.scorer_ = GraphScorer.of(embedding, scorer)
+        self.classes_ = _classes(scorer.class_names, labels, named=class_names is not None)
+        self.n_features_in_ = nodes.graph.n_features
+        self._seen: tuple[str, Blocks] | None = (nodes.graph.fingerprint, blocks)
+        return self
+
+    def _embedded(self, nodes: GraphNodes) -> ImGCL:
+        """The embedding, fitted: by now, or a run that was finished before."""
+        if isinstance(self.embedding, str | Path):
+            return ImGCL.load(self.embedding)
+        if self.embedding is not None and not isinstance(self.embedding, ImGCL):
+            raise InputError(f"embedding is {self.embedding!r}: give an imgcl.ImGCL, or the directory of a run")
+        fresh: ImGCL = ImGCL() if self.embedding is None else clone(self.embedding)
+        return fresh.fit(nodes.graph)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities (n, K) at the prior, columns as ``classes_``."""
+        return self._fitted.scorer.predict_proba(self._blocks(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Log odds of every class (n, K), before calibration; of two classes those of the second (n,)."""
+        odds = log_odds(self._fitted.scorer.logits(self._blocks(X)))
+        return odds[:, 1] if odds.shape[1] == 2 else odds
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Classes by the decision rule."""
+        scorer, blocks = self._fitted.scorer, self._blocks(X)
+        return np.asarray(self.classes_[scorer.assigned(blocks, scorer.logits(blocks))])
+
+    def save(self, path: str | Path) -> None:
+        """Write a scorer directory, for :meth:`load` and ``imgcl score``: run, scorer and model card.
+
+        Raises:
+            InputError: when the directory is not empty, or the classifier cannot be saved without pickle.
+        """
+        self._fitted.save(path)
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str | None = "auto") -> ImGCLClassifier:
+        """The fitted classifier of a scorer directory, of :meth:`save` or of ``imgcl predict --save``.
+
+        Classes are text, or numbers where all names are. Nothing is unpickled.
+
+        Raises:
+            RunError: when it is none, or damaged.
+        """
+        loaded = GraphScorer.load(path, device=device)
+        scorer = loaded.scorer
+        model = cls(
+            ImGCL(**_parameters(loaded.config), device=device),
+            classifier=scorer.classifier,
+            prior=_written(scorer.prior.source, dict(zip(scorer.class_names, scorer.prior.shares, strict=True))),
+            decision=scorer.decision.rule,
+        )
+        model.scorer_, model._seen = loaded, None
+        model.classes_ = _classes(scorer.class_names, None, named=not all(map(str.isdecimal, scorer.class_names)))
+        model.n_features_in_ = loaded.encoder.method.n_features
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "scorer_")
+
+    @property
+    def _fitted(self) -> GraphScorer:
+        if not hasattr(self, "scorer_"):
+            raise NotFittedError("this ImGCLClassifier is not fitted yet: call fit(graph, y) first")
+        return self.scorer_
+
+    def _blocks(self, X: Any) -> Blocks:
+        """The blocks of some nodes; those of the fitted graph are known."""
+        nodes, fitted = GraphNodes.of(X), self._fitted
+        known = self._seen is not None and self._seen[0] == nodes.graph.fingerprint
+        blocks = self._seen[1] if known and self._seen is not None else fitted.blocks(nodes.graph)
+        return {name: rows[nodes.nodes] for name, rows in blocks.items()}
+
+
+def _blocks_of(embedding: ImGCL, nodes: GraphNodes) -> Blocks:
+    """The blocks of the whole graph."""
+    if embedding._record.fingerprint == nodes.graph.fingerprint and len(embedding.embedding_) == nodes.graph.n_nodes:
+        return embedding.blocks_
+    return embedding.transform_blocks(nodes.graph)
+
+
+def _labels(nodes: GraphNodes, y: Any) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    """Labels of all nodes of the graph, unlabelled outside ``nodes``; names of the classes where the graph has some."""
+    graph, names = nodes.graph, None
+    if y is None:
+        if graph.y is None:
+            raise InputError("the graph has no labels: give some as y, -1 for unlabelled nodes")
+        y, names = np.asarray(graph.y)[nodes.nodes], graph.class_names
+    given = label_array(y)
+    if given.shape != nodes.shape:
+        raise InputError(f"y has shape {given.shape} but there are {len(nodes)} nodes: give one label per node")
+    numbers = given.dtype.kind in "iu"
+    labels = np.full(graph.n_nodes, -1 if numbers else None, dtype=given.dtype if numbers else object)
+    labels[nodes.nodes] = given
+    return labels, None if names is None else tuple(names)
+
+
+def _classes(names: tuple[str, ...], labels: NDArray[Any] | None, *, named: bool) -> NDArray[Any]:
+    """The classes as the labels have them: numbers where those are numbers."""
+    if named or (labels is not None and labels.dtype.kind not in "iu"):
+        return np.array(names, dtype=object)
+    return np.array([int(name) for name in names])
+
+
+def _written(source: str, shares: Mapping[str, float]) -> Any:
+    """The parameter ``prior`` of a fitted one."""
+    return {"given": dict(shares), "balanced": "balanced"}.get(source, "natural")

@@ -1,0 +1,130 @@
+"""``ImGCLClassifier``: contract with scikit-learn, unlabelled nodes, saving, cross-validation on a graph."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils.validation import check_is_fitted
+
+import imgcl
+from imgcl import ImGCL, ImGCLClassifier, InputError, RunError
+from imgcl.graph import Graph
+from imgcl.training.folds import GraphNodes, LabelledFolds
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return imgcl.load_graph("synthetic", class_sizes=[120, 60, 20], seed=3)
+
+
+@pytest.fixture(scope="module")
+def run(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("classifier") / "run"
+    small().fit(graph).save(folder)
+    return folder
+
+
+def small() -> ImGCL:
+    return ImGCL(n_clusters=3, epochs=5, settings={"dim": 8})
+
+
+def some(graph: Graph) -> np.ndarray:
+    return np.where(np.arange(graph.n_nodes) % 2 == 0, graph.y, -1)
+
+
+def test_fit_predicts_every_node(graph: Graph) -> None:
+    model = ImGCLClassifier(small()).fit(graph, some(graph))
+    p = model.predict_proba(graph)
+    assert p.shape == (200, 3)
+    assert p.sum(axis=1) == pytest.approx(1)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert (model.predict(graph) == p.argmax(axis=1)).all()
+    assert model.decision_function(graph).shape == (200, 3)
+    assert model.score(graph, graph.y) > 0.6
+    assert np.array_equal(model.predict(GraphNodes(graph, [5, 150])), model.predict(graph)[[5, 150]])
+    other = imgcl.load_graph("synthetic", class_sizes=[60, 30, 10], seed=3)
+    assert model.predict(other).shape == (100,)
+
+
+def test_contract(graph: Graph) -> None:
+    model = ImGCLClassifier(small(), decision="balanced")
+    assert is_classifier(model)
+    with pytest.raises(NotFittedError, match="call fit"):
+        model.predict(graph)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    copy = clone(model).set_params(embedding__epochs=3, classifier="lda")
+    assert copy.get_params()["embedding"].epochs == 3
+    assert model.embedding.epochs == 5
+    assert not hasattr(model.embedding, "embedding_")
+
+
+def test_labels_of_any_kind(graph: Graph, run: Path) -> None:
+    names = np.array(["ok", "spam", "fraud"], dtype=object)[graph.y]
+    named = ImGCLClassifier(run).fit(graph, np.where(some(graph) < 0, None, names))
+    assert named.classes_.tolist() == ["fraud", "ok", "spam"]
+    assert set(named.predict(graph)) <= {"ok", "spam", "fraud"}
+    own = ImGCLClassifier(run).fit(graph)  # the labels of the graph
+    assert own.classes_.tolist() == [0, 1, 2]
+    two = ImGCLClassifier(run).fit(graph, np.where(graph.y == 2, 1, 0))
+    odds, p = two.decision_function(graph), two.predict_proba(graph)[:, 1]
+    assert odds.shape == (200,)
+    assert (np.diff(p[np.argsort(odds)]) >= -1e-9).all()
+
+
+def test_wrong_use(graph: Graph, run: Path) -> None:
+    with pytest.raises(InputError, match=r"y has shape \(3,\) but there are 200 nodes"):
+        ImGCLClassifier(run).fit(graph, [0, 1, 0])
+    with pytest.raises(InputError, match=r"embedding is 3: give an imgcl\.ImGCL"):
+        ImGCLClassifier(3).fit(graph)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the graph has no labels: give some as y"):
+        ImGCLClassifier(run).fit(Graph.from_edges([[0], [1]], x=np.eye(2)))
+
+
+def test_saved_and_loaded(graph: Graph, run: Path, tmp_path: Path) -> None:
+    model = ImGCLClassifier(run, prior="2=30%", decision="min-recall:2=0.7").fit(graph, some(graph))
+    model.save(tmp_path / "scorer")
+    loaded = ImGCLClassifier.load(tmp_path / "scorer")
+    assert loaded.predict_proba(graph) == pytest.approx(model.predict_proba(graph), abs=1e-5)
+    assert loaded.classes_.tolist() == [0, 1, 2]
+    assert loaded.decision == "min-recall:2=0.7"
+    assert loaded.prior["2"] == pytest.approx(0.3)
+    assert {file.name for file in (tmp_path / "scorer").iterdir()} >= {"MODEL_CARD.md", "scorer.json", "run"}
+    with pytest.raises(RunError, match="is not a scorer"):
+        ImGCLClassifier.load(run)
+    with pytest.raises(InputError, match="cannot be saved without pickle"):
+        ImGCLClassifier(run, classifier=LogisticRegression()).fit(graph).save(tmp_path / "other")
+
+
+def test_grid_search_on_a_graph_with_unlabelled_nodes(graph: Graph, run: Path) -> None:
+    grid = {"classifier": ["plain", "nearest-mean"], "decision": ["argmax", "balanced"]}
+    search = GridSearchCV(ImGCLClassifier(run), grid, cv=LabelledFolds(3), scoring="balanced_accuracy")
+    search.fit(GraphNodes(graph), some(graph))
+    assert len(search.cv_results_["mean_test_score"]) == 4
+    assert search.best_score_ > 0.4
+    assert search.predict_proba(graph).shape == (200, 3)
+
+
+def test_cross_validation_hides_the_labels_of_the_fold(graph: Graph, run: Path) -> None:
+    """With labels that are noise, a model that saw those of the fold would find them."""
+    noise = np.random.default_rng(0).integers(0, 2, 200)
+    model = ImGCLClassifier(run, classifier="nearest-mean")
+    found = cross_val_score(model, GraphNodes(graph), noise, cv=LabelledFolds(4), error_score="raise")
+    assert abs(found.mean() - 0.5) < 0.15
+
+
+def test_folds_have_labelled_nodes_once_and_spread_classes() -> None:
+    y = np.array(["a"] * 9 + ["b"] * 3 + [None] * 5 + ["c"], dtype=object)
+    parts = list(LabelledFolds(3, random_state=1).split(None, y))
+    tested = np.concatenate([test for _, test in parts])
+    assert sorted(tested) == list(range(12))  # the only c is never tested
+    for train, test in parts:
+        assert 17 in train
+        assert not set(train) & set(test)
+        assert sorted(y[test]) == ["a"] * 3 + ["b"]
+    with pytest.raises(InputError, match="n_splits is 20, but no class has more than 9 labels"):
+        list(LabelledFolds(20).split(None, y))
