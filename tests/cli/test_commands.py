@@ -210,6 +210,7 @@ def test_demo_prints_the_two_by_two_and_writes_the_report(tmp_path):
     done = imgcl("demo", "--epochs", 3, "--splits", 2, "--quiet", cwd=tmp_path)
     assert done.stdout.count("GBT + ImGCL") == 2
     assert "pre-training" in done.stdout
+    assert re.search(r"20 random labels, \d+ % recall .* `imgcl suggest` chooses, \d+ % recall", done.stdout)
     assert "Try next" in done.stdout
     written = tmp_path / "demo" / "report.html"
     assert written.as_uri() in done.stdout

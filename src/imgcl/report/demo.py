@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.seeding import generator
 from imgcl.data import about, load_graph
 from imgcl.evaluation import Effects, EvaluationResult, attribution, combine, evaluate
+from imgcl.evaluation.labels import normalise_rows
 from imgcl.graph import Graph
+from imgcl.labelling import suggest
+from imgcl.labelling.expected import fit
 from imgcl.report.content import Nodes, ReportRun, build_content
 from imgcl.report.directories import graph_nodes, run_settings
 from imgcl.report.words import tail_conclusion
@@ -26,6 +30,18 @@ CLASSIFIERS = ("plain", "pbs")
 PLAIN, BALANCED = "GBT", "GBT + ImGCL"
 METRICS = ("accuracy", "head", "middle", "tail")
 IMBALANCE = "exp:100"
+LABELS, DRAWS = 20, 10  # of the last step: nodes to label, and random choices to compare with
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A few labels, random or chosen: recall over all other nodes (mean over classes), and classes among the labels."""
+
+    recall: float
+    classes: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.recall:.0f} % recall over the other nodes, {self.classes:g} classes found"
 
 
 @dataclass(frozen=True)
@@ -36,6 +52,7 @@ class Demo:
     effects: Effects
     runs: Sequence[ReportRun]
     nodes: Nodes
+    labelled: dict[str, Labelled]
 
     def conclusion(self) -> str:
         """What the table shows, in words that follow the numbers, and what to do next."""
@@ -43,7 +60,15 @@ class Demo:
             "Try next: `imgcl pretrain YOUR_GRAPH --out runs/mine`, then "
             "`imgcl evaluate runs/mine --classifier plain,reweight,pbs,logit-adjust`."
         )
-        return f"{tail_conclusion(self.effects)}\n{second}"
+        return f"{tail_conclusion(self.effects)}\n{self.labelling()}\n{second}"
+
+    def labelling(self) -> str:
+        """What a few labels are worth, random and chosen."""
+        random, chosen = (self.labelled[name] for name in ("random", "chosen"))
+        return (
+            f"If nobody had labelled any node: {LABELS} random labels, {random}; "
+            f"{LABELS} labels of nodes that `imgcl suggest` chooses, {chosen}."
+        )
 
     def report(self) -> dict[str, Any]:
         """The content of the report, see :func:`imgcl.report.write_report`."""
@@ -98,7 +123,8 @@ def run_demo(
         )
     effects = attribution(results[PLAIN], results[BALANCED], classifiers=CLASSIFIERS, metrics=METRICS)
     features = apply_reductions(fit_reductions(loaded, BLOCKS), loaded)
-    return Demo(results, effects, runs, replace(graph_nodes(loaded), about=about(graph), features=features))
+    nodes = replace(graph_nodes(loaded), about=about(graph), features=features)
+    return Demo(results, effects, runs, nodes, few_labels(runs[0].embeddings[0], loaded.y))
 
 
 def _evaluate(Z: NDArray[np.float32], graph: Graph, splits: int) -> EvaluationResult:
@@ -106,3 +132,32 @@ def _evaluate(Z: NDArray[np.float32], graph: Graph, splits: int) -> EvaluationRe
     return evaluate(
         Z, labels, imbalance=IMBALANCE, classifier=CLASSIFIERS, splits=splits, class_names=graph.class_names
     )
+
+
+def few_labels(Z: NDArray[np.float32], y: NDArray[np.int64]) -> dict[str, Labelled]:
+    """What twenty labels are worth: of random nodes (the mean of ten draws), and of chosen ones.
+
+    Example:
+        >>> y = np.repeat([0, 1, 2], [80, 30, 10])
+        >>> Z = (np.eye(3)[y] + 0.1 * np.random.default_rng(0).standard_normal((120, 3))).astype(np.float32)
+        >>> few_labels(Z, y)["chosen"].classes
+        3
+    """
+    rows, known = normalise_rows(Z), np.flatnonzero(y >= 0)
+    budget = min(LABELS, len(known) // 2)
+    random = [_labelled(rows, y, generator(i, "demo").choice(known, budget, replace=False)) for i in range(DRAWS)]
+    asked = None if len(known) == len(y) else {int(node): None for node in np.flatnonzero(y < 0)}  # nobody could answer
+    chosen = suggest(Z, budget, asked, strategy="cover")["node"].to_numpy()
+    mean = Labelled(*(float(np.mean([getattr(each, part) for each in random])) for part in ("recall", "classes")))
+    return {"random": mean, "chosen": _labelled(rows, y, chosen)}
+
+
+def _labelled(rows: NDArray[np.float32], y: NDArray[np.int64], nodes: NDArray[np.int64]) -> Labelled:
+    """Train on some nodes and classify the others."""
+    others = y >= 0
+    others[nodes] = False
+    classes = np.unique(y[nodes])
+    predicted = fit(rows[nodes], y[nodes]).predict(rows[others]) if len(classes) > 1 else classes[0]
+    right = np.bincount(y[others], predicted == y[others])
+    total = np.bincount(y[others])
+    return Labelled(float((right[total > 0] / total[total > 0]).mean()), len(classes))

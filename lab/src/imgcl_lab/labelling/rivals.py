@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from imgcl._core.seeding import derive, generator
 from imgcl.balance import centrality
 from imgcl.baselines import propagated_features
 from imgcl.evaluation.labels import normalise_rows
+from imgcl.graph import Graph
 from imgcl.labelling import LabellingTask
 from imgcl.labelling.clusters import cluster
 from imgcl.labelling.expected import fit
@@ -61,8 +64,12 @@ def _distances(rows: NDArray[np.float32], node: int) -> NDArray[np.float64]:
 
 def featprop(task: LabellingTask) -> Nodes:
     """FeatProp (Wu et al. 2019): one node in the middle of every cluster of the features, propagated twice."""
-    rows = normalise_rows(propagated_features(task.graph, DIM, seed=0))
-    return cluster(rows, task.budget, derive(task.seed, "featprop")).typical
+    return cluster(_propagated(task.graph), task.budget, derive(task.seed, "featprop")).typical
+
+
+@lru_cache(maxsize=1)  # every budget and every selection of a cell has the same graph
+def _propagated(graph: Graph) -> NDArray[np.float32]:
+    return normalise_rows(propagated_features(graph, DIM, seed=0))
 
 
 def margin(task: LabellingTask) -> Nodes:
