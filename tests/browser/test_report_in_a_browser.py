@@ -101,7 +101,7 @@ def test_the_class_filter_hides_points(open_page, report):
     opened = open_page(report)
     opened.scroll_to("#map-0")
     assert opened.points(0) == opened.points(1) == 110
-    opened.page.get_by_label("tea").uncheck()
+    opened.page.get_by_role("checkbox", name="tea").uncheck()
     assert opened.points(0) == opened.points(1) == 50
     opened.page.get_by_role("button", name="tail").click()
     assert opened.points(0) == 20
@@ -233,14 +233,14 @@ def test_a_node_is_found_by_number_with_the_keyboard_alone(open_page, report):
 def test_every_control_is_reached_by_the_tabulator(open_page, report):
     opened = open_page(report)
     reached = set()
-    for _ in range(45):
+    for _ in range(120):
         opened.page.keyboard.press("Tab")
         reached.add(
             opened.page.evaluate(
                 "() => document.activeElement.id || document.activeElement.tagName + document.activeElement.value"
             )
         )
-    assert {"theme", "colour", "find-text", "INPUT0", "INPUTpbs"} <= reached
+    assert {"theme", "sought", "threshold", "colour", "find-text", "INPUT0", "INPUTpbs"} <= reached
 
 
 @pytest.mark.parametrize("names", [HOSTILE, ["<b>x</b>", "&lt;i&gt;", "{{7*7}} %{y}"]])
@@ -275,7 +275,7 @@ def test_it_is_usable_on_a_telephone_and_on_a_large_screen(open_page, report, wi
         box = opened.page.locator(chart).bounding_box()
         assert 250 < box["width"] <= width
     assert opened.page.evaluate("() => document.documentElement.scrollWidth") <= width
-    opened.page.get_by_label("tea").uncheck()
+    opened.page.get_by_role("checkbox", name="tea").uncheck()
     assert opened.points(0) == 50
 
 

@@ -152,6 +152,8 @@ def test_every_step_is_announced() -> None:
         "evaluation of GBT (plain, pbs; 3 splits)",
         "evaluation of GBT + ImGCL (plain, pbs; 3 splits)",
         "predictions of plain, pbs for every node",
+        "ranking of the nodes by GBT",
+        "ranking of the nodes by GBT + ImGCL",
     ]
 
 

@@ -27,6 +27,10 @@ def report(
     labels: Annotated[
         Path | None, typer.Option(help="CSV file node,label to use instead of the graph's own labels.")
     ] = None,
+    decide: Annotated[
+        str,
+        typer.Option(help="How probabilities become classes: argmax, balanced, cost:…, flag-rate:…, min-precision:…"),
+    ] = "argmax",
     no_own_features: NoOwnFeatures = False,
     seed: Annotated[int, typer.Option(help="Seed of the splits and of the map.")] = 0,
     data_dir: DataDir = None,
@@ -64,6 +68,7 @@ def report(
             random_state=seed,
             projection=projection,
             points=points,
+            decision=decide,
             progress=_say,
         )
     _say(f"writing {file}")

@@ -21,6 +21,7 @@ from imgcl.imbalance import Split
 from imgcl.report.encoding import array, classes, coordinates, number, numbers
 from imgcl.report.predictions import node_predictions
 from imgcl.report.projection import project
+from imgcl.report.ranking import ranking_entry
 from imgcl.report.words import run_conclusion, tail_conclusion
 
 POINTS = 20_000  # what WebGL draws smoothly on a laptop
@@ -100,6 +101,7 @@ def build_content(
     random_state: RandomState = 0,
     projection: str = "tsne",
     points: int = POINTS,
+    decision: str = "argmax",
     progress: Callable[[str], None] = lambda step: None,
 ) -> dict[str, Any]:
     """Evaluate the runs, draw their maps, and put everything into one value that JSON can hold.
@@ -113,6 +115,7 @@ def build_content(
         random_state: seed of the splits and of the map, or a numpy generator that gives one.
         projection: a name of ``imgcl.report.PROJECTIONS``.
         points: most nodes on a map; beyond that a random sample is drawn.
+        decision: how probabilities become classes in the ranking, a rule of :mod:`imgcl.evaluation.decisions`.
         progress: is told each step before it begins.
     """
     if not runs:
@@ -145,6 +148,7 @@ def build_content(
         entry["x"], entry["y"] = coordinates(plane[:, 0]), coordinates(plane[:, 1])
     if nodes.labels is not None:
         _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, seed, progress)
+        _add_rankings(content, runs, nodes, shown, decision, seed, progress)
     return content
 
 
@@ -181,6 +185,7 @@ def _run(run: ReportRun, shown: NDArray[np.int64]) -> dict[str, Any]:
         "results": {},
         "predicted": {},
         "confidence": {},
+        "ranking": None,
     }
 
 
@@ -235,6 +240,21 @@ def _add_references(
         "note": found.note,
         "verdicts": [verdict for verdict in verdicts if verdict is not None],
     }
+
+
+def _add_rankings(
+    content: dict[str, Any],
+    runs: Sequence[ReportRun],
+    nodes: Nodes,
+    shown: NDArray[np.int64],
+    decision: str,
+    seed: int,
+    progress: Callable[[str], None],
+) -> None:
+    labels = named(encode_labels(nodes.labels if nodes.labels is not None else []), nodes.class_names)
+    for entry, run in zip(content["runs"], runs, strict=True):
+        progress(f"ranking of the nodes by {run.name}")
+        entry["ranking"] = ranking_entry(run.evaluated[0], labels, shown, decision, seed)
 
 
 def _evaluate(

@@ -16,7 +16,7 @@ from imgcl._core.version import __version__
 from imgcl.report.encoding import script_json
 
 PAGES = {
-    "runs": ("page.html", ("data.js", "page.js", "charts.js", "map.js", "tables.js", "main.js")),
+    "runs": ("page.html", ("data.js", "page.js", "charts.js", "map.js", "tables.js", "ranking.js", "main.js")),
     "study": ("study.html", ("page.js", "study.js")),
     "labelling": ("labelling.html", ("page.js", "cards.js", "labelling.js")),
 }

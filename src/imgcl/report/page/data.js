@@ -29,6 +29,10 @@ const runs = content.runs.map((run) => ({
   pseudo: decode(run.pseudo),
   predicted: decodeAll(run.predicted),
   confidence: decodeAll(run.confidence),
+  ranking: run.ranking && {
+    ...run.ranking,
+    classes: run.ranking.classes.map((entry) => ({ ...entry, p: decode(entry.p), rank: decode(entry.rank) })),
+  },
 }));
 
 const classes = content.classes;

@@ -19,6 +19,7 @@ function startClassifier() {
 function startSections() {
   const scored = classes.length > 0;
   const keep = {
+    ranking: rankedRuns.length > 0,
     classes: scored,
     "per-class": scored,
     confusion: scored,
@@ -70,5 +71,6 @@ fillSettings();
 startTheme();
 startPrinting();
 startMap();
+if (rankedRuns.length) startRanking();
 startCharts();
 document.documentElement.dataset.ready = "true";
