@@ -34,6 +34,16 @@ def test_many_labels_give_a_rising_curve() -> None:
     assert Calibration.from_dict(found.to_dict()) == found
 
 
+def test_no_two_scores_become_one_probability() -> None:
+    logits, y = drawn(3000, slope=1, bias=-2)
+    found = fit_calibration(logits, y, [0, 0])
+    assert found.kind == "isotonic"
+    far = np.linspace(-30, 30, 601)
+    p = found.probabilities(np.stack([0 * far, far], axis=1))[:, 1]
+    assert (np.diff(p[200:400]) > 0).all()
+    assert (np.diff(p) >= 0).all()
+
+
 def test_few_labels_change_nothing_but_what_is_known() -> None:
     logits, y = drawn(9, slope=1, bias=0)
     assert fit_calibration(logits, y, [0.0, -2.0]) == Calibration(1.0, (0.0, -2.0))

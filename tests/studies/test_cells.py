@@ -80,4 +80,6 @@ def test_kinds_do_not_share_keys():
 def test_training_settings_that_are_new_must_be_looked_at():
     """All training settings but the checkpoints decide results and are in the key; later ones when they are used."""
     identity = CELL.identity()
-    assert set(identity["training"]) == set(TrainingSettings.model_fields) - {"checkpoint_every"}
+    assert set(identity["training"]) == set(TrainingSettings.model_fields) - {"checkpoint_every", "settle"}
+    settling = CELL.config.training.model_copy(update={"settle": True})
+    assert "settle" in with_config(training=settling).identity()["training"]

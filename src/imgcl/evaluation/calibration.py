@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, logit, softmax
 
 Floats = NDArray[np.float64]
 ENOUGH, ENOUGH_OF_EACH = 1000, 100  # labels from which isotonic regression is steadier than two parameters
@@ -24,11 +24,14 @@ SPREAD = 1.0  # prior standard deviation of the parameters: only matters with a 
 
 @dataclass(frozen=True)
 class Calibration:
-    """From logits to probabilities: ``softmax(slope * logits + bias)``, for two classes then through a rising curve.
+    """From logits to probabilities: ``softmax(slope * logits + bias)``, or for two classes along a rising curve.
+
+    The curve is linear in log odds between its points and has the slope beyond them, so that no two scores become one
+    probability.
 
     Attributes:
         slope: the inverse temperature.
-        bias: of each class.
+        bias: of each class; not used by a curve.
         curve: points (log odds of class 1, its probability) of the isotonic regression; empty without one.
     """
 
@@ -42,7 +45,9 @@ class Calibration:
         if not self.curve:
             return np.asarray(softmax(self.slope * z + np.array(self.bias), axis=1))
         x, p = np.array(self.curve).T
-        one = np.interp(z[:, 1] - z[:, 0], x, p)
+        odds = z[:, 1] - z[:, 0]
+        inside = np.clip(odds, x[0], x[-1])
+        one = expit(np.interp(inside, x, logit(p)) + self.slope * (odds - inside))
         return np.stack([1 - one, one], axis=1)
 
     @property
@@ -84,10 +89,10 @@ def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibra
     if len(classes) < FEWEST or len(np.unique(classes)) < 2:
         return Calibration(1.0, tuple(start.tolist()))
     sizes = np.bincount(classes, minlength=z.shape[1])
-    if z.shape[1] == 2 and len(classes) >= ENOUGH and sizes.min() >= ENOUGH_OF_EACH:
-        return Calibration(1.0, tuple(start.tolist()), _isotonic(z[:, 1] - z[:, 0], classes))
     best = minimize(_loss, np.concatenate([[0.0], start]), (z, classes, start), jac=True, method="L-BFGS-B").x
-    return Calibration(float(np.exp(best[0])), tuple(best[1:].tolist()))
+    enough = z.shape[1] == 2 and len(classes) >= ENOUGH and sizes.min() >= ENOUGH_OF_EACH
+    curve = _isotonic(z[:, 1] - z[:, 0], classes) if enough else ()
+    return Calibration(float(np.exp(best[0])), tuple(best[1:].tolist()), curve)
 
 
 def _loss(point: Floats, z: Floats, y: NDArray[np.int64], start: Floats) -> tuple[float, Floats]:
@@ -102,14 +107,16 @@ def _loss(point: Floats, z: Floats, y: NDArray[np.int64], start: Floats) -> tupl
 
 
 def _isotonic(odds: Floats, y: NDArray[np.int64]) -> tuple[tuple[float, float], ...]:
-    """Mean log odds and rate of groups of neighbouring nodes, made to rise."""
+    """Mean log odds and rate of groups of neighbouring nodes, made to rise; groups of one rate are one point."""
     from sklearn.isotonic import IsotonicRegression
 
     groups = np.array_split(np.argsort(odds, kind="stable"), len(odds) // GROUP)
     x = np.array([odds[group].mean() for group in groups])
     rates = np.array([(y[group].sum() + y.mean()) / (len(group) + 1) for group in groups])  # never 0 or 1
-    rising = IsotonicRegression().fit_transform(x, rates, sample_weight=[len(group) for group in groups])
-    return tuple(zip(x.tolist(), rising.tolist(), strict=True))
+    weight = np.array([len(group) for group in groups], dtype=np.float64)
+    rising, place = np.unique(IsotonicRegression().fit_transform(x, rates, sample_weight=weight), return_inverse=True)
+    centre = np.bincount(place, weight * x) / np.bincount(place, weight)
+    return tuple(zip(centre.tolist(), rising.tolist(), strict=True))
 
 
 def reliability(probabilities: ArrayLike, positive: ArrayLike, bins: int = 10) -> list[dict[str, float]]:
