@@ -46,13 +46,17 @@ class Context:
 
     Attributes:
         graph: loads the graph of :attr:`Cell.loads`.
-        embedded: reads the pre-training of :attr:`Cell.needs`.
+        embeddings: reads the pre-trainings of :attr:`Cell.all_needs`, in their order.
         directory: the cell's own, for what it keeps beside its result.
     """
 
     graph: Callable[[], Graph]
-    embedded: Callable[[], Embedded]
+    embeddings: Callable[[], list[Embedded]]
     directory: Path
+
+    def embedded(self) -> Embedded:
+        """The pre-training of :attr:`Cell.needs`, which is the first."""
+        return self.embeddings()[0]
 
 
 class Cell(BaseModel, ABC):
@@ -103,6 +107,11 @@ class Cell(BaseModel, ABC):
     def needs(self) -> PretrainCell | None:
         """The pre-training that this cell starts from."""
         return None
+
+    @property
+    def all_needs(self) -> tuple[PretrainCell, ...]:
+        """All pre-trainings that this cell starts from, :attr:`needs` first; most cells have no other."""
+        return () if self.needs is None else (self.needs,)
 
 
 class PretrainCell(Cell):

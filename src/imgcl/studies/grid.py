@@ -95,10 +95,17 @@ class StudySpec(BaseModel):
 
 @dataclass(frozen=True)
 class Point:
-    """A place of the grid: what it is called in tables, and the cell that is computed for it."""
+    """A place of the grid.
+
+    Attributes:
+        labels: what it is called in tables.
+        cell: what is computed for it.
+        stage: points of an earlier stage are computed first, so that an interrupted study has what matters most.
+    """
 
     labels: Mapping[str, Any]
     cell: Cell
+    stage: int = 0
 
     def line(self) -> dict[str, Any]:
         """The point in a journal."""

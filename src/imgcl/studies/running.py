@@ -79,7 +79,7 @@ def run_study(
     status = {key: line["status"] for key, line in known.items()}
     failed = frozenset() if retry_failed else frozenset(key for key, state in status.items() if state == "failed")
     open_cells = [cell for cell in wanted if status.get(cell.key) != "done" and cell.key not in failed]
-    agenda = Agenda(open_cells, store, failed)
+    agenda = Agenda(open_cells, store, failed, _stages(points))
     _plan(journal, lines, points, command, dict(missing or {}), engine, settings, bool(len(agenda)))
     progress = Progress(
         total=0,
@@ -103,9 +103,9 @@ def run_study(
         else:
             progress.failed += 1
         progress.blocked = len(agenda.blocked)
-        needs = cell.needs
-        if needs is not None and needs.tied and users[needs.key] <= written:
-            store.drop_embedding(needs)
+        for needs in cell.all_needs:
+            if needs.tied and users[needs.key] <= written:
+                store.drop_embedding(needs)
         progress.times.setdefault(_kind(cell), []).append(record["seconds"])
         progress.left = _left(agenda, progress.times, workers)
         on_progress(progress, cell, record)
@@ -119,16 +119,24 @@ def _unique(points: Sequence[Point]) -> list[Cell]:
     return list({point.cell.key: point.cell for point in points}.values())
 
 
+def _stages(points: Sequence[Point]) -> dict[str, int]:
+    """The stage of each cell: the earliest of its points."""
+    stages: dict[str, int] = {}
+    for point in points:
+        stages[point.cell.key] = min(point.stage, stages.get(point.cell.key, point.stage))
+    return stages
+
+
 def _with_needs(cell: Cell) -> list[Cell]:
-    return [cell] if cell.needs is None else [cell.needs, cell]
+    return [*cell.all_needs, cell]
 
 
 def _users(cells: Sequence[Cell]) -> dict[str, set[str]]:
     """Keys of the cells that start from each pre-training."""
     users: dict[str, set[str]] = {}
     for cell in cells:
-        if cell.needs is not None:
-            users.setdefault(cell.needs.key, set()).add(cell.key)
+        for needs in cell.all_needs:
+            users.setdefault(needs.key, set()).add(cell.key)
     return users
 
 

@@ -80,7 +80,7 @@ class Driver:
         return slots if self.settings.workers is None else min(slots, self.settings.workers)
 
     def _inputs(self, cell: Cell) -> tuple[Any, Any]:
-        """The graph and the pre-training that a cell needs."""
+        """The graph and the pre-trainings that a cell needs."""
         graph = None
         if cell.loads is not None:
             graph = self._graphs.get(cell.loads.fingerprint)
@@ -89,8 +89,7 @@ class Driver:
 
                 graph = self.ray.put(load_graph(cell.loads.source, data_dir=self.settings.data_dir))
                 self._graphs[cell.loads.fingerprint] = graph
-        embedded = None if cell.needs is None else self.ray.put(Embedded.of(self.store.run(cell.needs)))
-        return graph, embedded
+        return graph, self.ray.put([Embedded.of(self.store.run(each)) for each in cell.all_needs])
 
     def _collect(self, cell: Cell, reference: Any) -> dict[str, Any]:
         record: dict[str, Any]
@@ -105,7 +104,7 @@ class Driver:
 
 
 def remote_compute(
-    cell: Cell, graph: Graph | None, embedded: Embedded | None, threads: int
+    cell: Cell, graph: Graph | None, embeddings: list[Embedded], threads: int
 ) -> tuple[dict[str, Any], Files]:
     """What a task does: the record of a cell and, of a pre-training, the files of its run directory."""
     import torch
@@ -117,14 +116,10 @@ def remote_compute(
         assert graph is not None
         return graph
 
-    def given_embedded() -> Embedded:
-        assert embedded is not None
-        return embedded
-
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "run"
         try:
-            record = timed(lambda: cell.compute(Context(given_graph, given_embedded, directory)))
+            record = timed(lambda: cell.compute(Context(given_graph, lambda: embeddings, directory)))
         except Exception as error:
             return failure(error, time.monotonic() - start), {}
         return record, read_files(directory)

@@ -76,7 +76,7 @@ class Worker:
         """
         start = time.monotonic()
         directory = self.store.directory(cell)
-        context = Context(lambda: self._load(cell), lambda: self._embedded(cell), directory)
+        context = Context(lambda: self._load(cell), lambda: self._embeddings(cell), directory)
         with locked(self.store.lock(cell)):  # another study may be at the same cell
             found = self.store.record(cell)
             if found is not None and (not isinstance(cell, PretrainCell) or self.store.has_embedding(cell)):
@@ -99,9 +99,8 @@ class Worker:
             self._graph = (cell.loads.fingerprint, load_graph(cell.loads.source, data_dir=self.data_dir))
         return self._graph[1]
 
-    def _embedded(self, cell: Cell) -> Embedded:
-        assert cell.needs is not None
-        return Embedded.of(self.store.run(cell.needs))
+    def _embeddings(self, cell: Cell) -> list[Embedded]:
+        return [Embedded.of(self.store.run(each)) for each in cell.all_needs]
 
 
 def _end_with_parent() -> None:
