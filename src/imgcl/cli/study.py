@@ -38,7 +38,7 @@ def study(
     only: Annotated[list[str] | None, typer.Option(help="Part of the grid, key=value,key=value; repeatable.")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Pre-trainings of each kind.")] = None,
     splits: Annotated[int | None, typer.Option(min=1, help="Number of splits.")] = None,
-    preset: Annotated[str | None, typer.Option(help="Settings of the methods: fast or paper.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Settings of the methods: auto, fast or paper.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Another setting, key=value; repeatable.")] = None,
     datasets: Annotated[
         list[str] | None, typer.Option("--dataset", help="Other graphs than the study's; repeatable.")

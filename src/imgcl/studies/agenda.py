@@ -64,7 +64,7 @@ class Agenda:
         return [*self.ready, *self._waiting.values()]
 
     def next(self, graph: str | None = None) -> Cell | None:
-        """Take the next cell of the first stage: evaluations, then a pre-training, rather on the graph that is loaded."""
+        """Take the next cell of the first stage: evaluations, then pre-trainings, rather on the loaded graph."""
         if not self.ready:
             return None
         first = min(map(self._stage, self.ready))

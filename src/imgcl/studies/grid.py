@@ -40,7 +40,7 @@ class StudySpec(BaseModel):
         imbalances: laws of the training labels.
         classifiers: names of ``imgcl.evaluation.CLASSIFIERS``.
         scope: see ``imgcl.imbalance.scopes``; ``graph`` and ``inductive`` pre-train anew for every split.
-        preset: ``fast`` or ``paper``.
+        preset: ``auto``, ``fast`` or ``paper``.
         settings: of method and training, to replace the preset's.
         seeds: number of pre-trainings of each kind.
         splits: number of splits.
@@ -58,7 +58,7 @@ class StudySpec(BaseModel):
     imbalances: tuple[str, ...] = ("exp:100",)
     classifiers: tuple[str, ...] = CLASSIFIERS
     scope: Literal["train", "graph", "inductive"] = "train"
-    preset: Literal["fast", "paper"] = "fast"
+    preset: Literal["auto", "fast", "paper"] = "fast"
     settings: dict[str, Any] = Field(default_factory=dict)
     seeds: int = Field(2, ge=1, le=10_000)
     splits: int = Field(20, ge=1, le=100_000)
