@@ -33,7 +33,7 @@ BLOCKS = {"own": "own", "neighbours": "propagated"}  # as parts of a row's name
 TEXT = (
     "Own features (standardised, or 256 singular vectors of wide ones), propagated features (S^2 X, 256 singular "
     "vectors, not centred), every method alone, every method with own and propagated features beside it, and two "
-    "methods side by side. Where there are several blocks, validation nodes choose their weights, 0 included. The default "
+    "methods side by side. Where there are several blocks, validation nodes choose their weights. The default "
     "of `imgcl pretrain` and `imgcl evaluate` is GBT with the preset `auto`, which stops by itself, beside own and "
     "propagated features; the other methods have their preset `fast`. Pre-training is plain in this study, without "
     "ImGCL's balanced selection. Percent on balanced test nodes, mean ± standard deviation over splits x seeds; in "
@@ -164,9 +164,7 @@ def _rows_table(results: Results, dataset: str) -> Table:
     figures = [f"{name}: {part}" for name in CLASSIFIERS for part in ("accuracy", "95 %", "tail", "95 %")]
     header = ["row", *figures, "best: gain over the better reference", "weights of the blocks", "cells"]
     law = results.find(dataset=dataset)[0]["imbalance"]
-    return Table(
-        titled(dataset), header, lines, f"Labels `{law}`. Weights: by `best`, in percent, mean over the cells."
-    )
+    return Table(titled(dataset), header, lines, f"Labels `{law}`. Weights: of `best`, percent, mean over cells.")
 
 
 def _cells(results: Results, dataset: str, row: Row, known: Found | None) -> list[str]:
