@@ -18,7 +18,7 @@ def test_counts_come_first_and_largest_first(groups):
     assert list(found.counts.values()) == sorted(found.counts.values(), reverse=True)
     assert found.recall.mean == pytest.approx(1.0)
     assert found.gain == 0.0
-    assert "40 of 41 suggested nodes are labelled" in str(found)
+    assert "40 labels of 6 classes (1 left open): c0" in str(found)
 
 
 def test_without_two_labels_of_two_classes_nothing_is_claimed(groups):
@@ -79,3 +79,12 @@ def test_a_sample_says_how_many_a_label_stands_for(monkeypatch):
     sampled = stands_for(rows, np.array([0, 399]))
     assert sampled.sum() == pytest.approx(400)
     assert sampled[0] == pytest.approx(300, abs=60)
+
+
+def test_very_many_labels_are_judged_by_some(monkeypatch, groups):
+    rows, group = groups
+    monkeypatch.setattr("imgcl.labelling.validation.MOST", 40)
+    found = progress(rows, group)
+    assert found.labels == 110
+    assert found.curve[0][0] == 20.0  # two folds of forty
+    assert found.recall.mean > 0.9

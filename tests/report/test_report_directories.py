@@ -88,6 +88,7 @@ def test_own_labels_replace_those_of_the_graph(directories: dict[str, Path], tmp
     assert nodes.labels is not None
     assert [nodes.labels[i] for i in (0, 1, 2, 5)] == ["tea", "salt", None, "tea"]
     assert nodes.class_names is None
+    assert nodes.progress[0] == "3 labels of 2 classes: tea 2, salt 1"
 
 
 def test_the_command_writes_the_file_and_prints_its_name(directories: dict[str, Path], tmp_path: Path) -> None:

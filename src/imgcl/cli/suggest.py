@@ -50,7 +50,7 @@ def suggest(
     """
     from imgcl.labelling import LabelFile, progress
     from imgcl.labelling import suggest as choose
-    from imgcl.labelling.inputs import run_graph
+    from imgcl.labelling.inputs import embedded_graph
     from imgcl.training import Run
 
     target = file or labels or DEFAULT_OUT
@@ -61,7 +61,7 @@ def suggest(
     given = LabelFile() if labels is None else LabelFile.read(labels, stored.node_names or ())
     given.check_keeps(target)
     needed = strategy == "balanced" or page is not None
-    loaded = run_graph(stored, source=graph, data_dir=data_dir) if needed else None
+    loaded = embedded_graph(stored, graph, data_dir) if needed else None
     batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)
     extended = given.extended(batch)
     extended.write(target)

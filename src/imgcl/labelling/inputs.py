@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from imgcl.graph import Graph
 from imgcl.graph.checks import check_distinct
 from imgcl.training import Run
 from imgcl.training.pretrain import scoped_graph
+from imgcl.training.source import run_graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,7 @@ def read_source(embedding: Any, *, graph: Any = None, node_names: Sequence[str] 
     if isinstance(embedding, Run):
         run = embedding
         names = run.node_names if node_names is None else node_names
-        return _checked(Source(run.blocks, names, load or (lambda: run_graph(run))))
+        return _checked(Source(run.blocks, names, load or (lambda: embedded_graph(run))))
     if not isinstance(embedding, Mapping):
         embedding = embedding if hasattr(embedding, "shape") else np.asarray(embedding)
     return _checked(Source(embedding, node_names, load))
@@ -101,21 +103,19 @@ def _checked(source: Source) -> Source:
     return source
 
 
-def run_graph(run: Run, *, source: str | None = None, data_dir: str | os.PathLike[str] | None = None) -> Graph:
+def embedded_graph(run: Run, given: str | None = None, data_dir: str | Path | None = None) -> Graph:
     """The graph whose nodes a run embeds.
 
     Args:
         run: the run.
-        source: where the graph is now; by default where the run found it.
+        given: where the graph is now; by default where the run found it.
         data_dir: directory with raw files.
 
     Raises:
         InputError: when it is not there any more, or has changed.
     """
-    facts = run.facts["graph"]
-    place = source or facts["source"]
-    graph = load_graph(place, data_dir=None if data_dir is None else os.fspath(data_dir))
-    if graph.fingerprint != facts["fingerprint"]:
-        raise InputError(f"{place!r} is not the graph of {run.path}, or has changed since: give the graph (`graph`)")
+    graph, problem = run_graph(run, given, data_dir)
+    if graph is None:
+        raise InputError(f"{problem}: pass its path (`graph`)")
     scoped = scoped_graph(graph, run.config)
     return graph if scoped is None else scoped.embed

@@ -14,7 +14,7 @@ from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.intervals import Estimate
 from imgcl.evaluation.labels import Labels
 from imgcl.labelling.inputs import read_source
-from imgcl.labelling.validation import CrossValidated, cross_validate, stands_for
+from imgcl.labelling.validation import CrossValidated, cross_validate, labelled_nodes, stands_for
 
 FOLDS = (2, 3, 5, 10)  # training on 1/2, 2/3, 4/5 and 9/10 of the labels: four points of the learning curve
 WORTH = 0.01  # macro recall that a batch should bring
@@ -60,7 +60,8 @@ class Progress:
     def sentences(self) -> list[str]:
         """What to tell the user, a sentence each."""
         classes = ", ".join(f"{name} {count}" for name, count in self.counts.items())
-        found = f"{self.labels} of {self.asked} suggested nodes are labelled; {len(self.counts)} classes"
+        left = f" ({self.asked - self.labels} left open)" if self.asked > self.labels else ""
+        found = f"{self.labels} labels of {len(self.counts)} classes{left}"
         said = [f"{found}: {classes}" if classes else found]
         if self.recall.mean is None or self.recall.ci95 is None:
             return [*said, "macro recall cannot be estimated yet: two classes need two labels each"]
@@ -101,7 +102,7 @@ def progress(
     Example:
         >>> Z = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9], [0.2, 1.0]])
         >>> print(progress(Z, {0: "tea", 1: "tea", 2: "salt", 3: "salt"}))
-        4 of 4 suggested nodes are labelled; 2 classes: salt 2, tea 2
+        4 labels of 2 classes: salt 2, tea 2
         macro recall 100.0 % [73.0, 100.0], cross-validated over these labels
         another 4 labels: about +0.0 points: hardly worth it
     """
@@ -114,13 +115,12 @@ def progress(
 def measure(rows: NDArray[np.float32], labels: Labels, asked: int, batch: int | None, seed: int) -> Progress:
     """The progress of a labelling of all rows."""
     counts = {labels.names[k]: int(labels.sizes[k]) for k in np.argsort(-labels.sizes, kind="stable")}
-    nodes = np.flatnonzero(labels.codes >= 0)
-    n = len(nodes)
+    n, nodes = int(labels.sizes.sum()), labelled_nodes(labels.codes, seed)
     batch = max(1, n) if batch is None else batch
     found = _curve(rows, labels, nodes, seed) if n else {}
     if not found:
         return Progress(counts, asked, Estimate(None, None, None), (), batch, None, None)
-    curve = tuple((n * (1 - 1 / folds), each.macro) for folds, each in found.items())
+    curve = tuple((len(nodes) * (1 - 1 / folds), each.macro) for folds, each in found.items())
     recall, unseen = found[FOLDS[-1]].estimate(), float((labels.sizes == 1).sum()) / n
     return Progress(counts, asked, recall, curve, batch, gain(curve, n, batch), unseen)
 

@@ -13,6 +13,7 @@ from imgcl.labelling.clusters import nearest
 from imgcl.labelling.expected import fit
 
 REPEATS = 4
+MOST = 2_000  # labels that are cross-validated; more make it slow, and hardly more exact
 SAMPLE = 1 << 16  # nodes that tell how many each label stands for
 NORMAL = 1.96
 
@@ -85,9 +86,22 @@ def cross_validate(
             held = fold == i
             right[held] += fit(rows[~held], codes[~held]).predict(rows[held]) == codes[held]
     share = np.ones(len(codes)) if weights is None else np.maximum(weights, 1.0)
-    total = np.bincount(codes, share)
+    total = np.maximum(np.bincount(codes, share), 1.0)  # a class may be missing from a sample of the labels
     recall = np.where(sizes > 1, np.bincount(codes, right * share) / (repeats * total), np.nan)
-    return CrossValidated(recall, total**2 / np.bincount(codes, share**2))
+    return CrossValidated(recall, total**2 / np.maximum(np.bincount(codes, share**2), 1.0))
+
+
+def labelled_nodes(codes: NDArray[np.int64], seed: int = 0) -> NDArray[np.int64]:
+    """The nodes to cross-validate on: all that have a label, or a random two thousand of them.
+
+    Example:
+        >>> labelled_nodes(np.array([0, -1, 1])).tolist()
+        [0, 2]
+    """
+    nodes = np.flatnonzero(codes >= 0)
+    if len(nodes) <= MOST:
+        return nodes
+    return np.sort(seeding.generator(seed, "labelled").choice(nodes, MOST, replace=False))
 
 
 def stands_for(rows: NDArray[np.float32], labelled: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:

@@ -44,6 +44,7 @@ class Nodes:
         about: what its nodes, edges and classes are, in a few words.
         features: blocks of features by name, which an embedding has to beat.
         features_note: why there are none, or what they are made of.
+        progress: how far the labelling is, a sentence each, where the labels are the user's.
     """
 
     graph: str
@@ -57,6 +58,7 @@ class Nodes:
     about: str | None = None
     features: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     features_note: str | None = None
+    progress: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,7 @@ def build_content(
         "classes": [],
         "classifiers": [],
         "conclusion": None,
+        "progress": list(nodes.progress),
         "references": None,
         "effects": None,
         "runs": [_run(run, shown) for run in runs],

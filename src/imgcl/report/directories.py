@@ -17,6 +17,7 @@ from imgcl.balance.centrality import centrality
 from imgcl.data import about
 from imgcl.evaluation import align_labels, read_labels
 from imgcl.graph import Graph
+from imgcl.labelling import progress
 from imgcl.report.content import Nodes, ReportRun
 from imgcl.training import Run, RunConfig
 from imgcl.training.pretrain import scoped_graph
@@ -136,6 +137,8 @@ def read_nodes(
     if given is not None:
         features, note = reference_blocks(run, graph, data_dir)
         names_and_labels |= {"features": features, "features_note": note}
+    if labels is not None:
+        names_and_labels["progress"] = progress(run, labels).sentences()
     return replace(known, graph=facts["name"], about=about(facts["source"]), **names_and_labels), remark
 
 
