@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,3 +160,24 @@ def test_features_too_wide_for_the_memory_are_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr("imgcl._core.capacity.machine_memory", lambda: 1000)
     with pytest.raises(InputError, match=r"reducing 40 features needs .* keep the learned block alone"):
         Reduction.fit(random_graph(), width=5)
+
+
+@pytest.mark.parametrize("width", [16, 512])
+def test_features_of_a_store_are_never_in_memory_as_a_whole(
+    width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n, columns = 8000, 400
+    x = np.random.default_rng(0).random((n, columns), dtype=np.float32).astype(np.float16)
+    write_store(Graph.from_edges(np.stack([np.arange(n), np.roll(np.arange(n), 1)]), x), tmp_path / "g.store")
+    graph = open_store(tmp_path / "g.store", verify=False)
+    monkeypatch.setattr("imgcl.graph.reduction.NUMBERS_AT_ONCE", 1 << 16)
+    monkeypatch.setattr("imgcl.graph.rows.ROWS_AT_ONCE", 1 << 8)
+    monkeypatch.setattr("imgcl.graph.reduction.ROWS_AT_ONCE", 1 << 8)
+    monkeypatch.setattr("imgcl.graph.reduction.ON_DISK_FROM", 0)
+    tracemalloc.start()
+    try:
+        Reduction.fit(graph, width=width).apply(graph)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < n * columns * 4 / 3

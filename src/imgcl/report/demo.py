@@ -24,7 +24,7 @@ from imgcl.training import EpochReport, Trainer
 from imgcl.training.blocks import apply_reductions, fit_reductions
 from imgcl.training.estimator import IMGCL, make_config
 from imgcl.training.run import versions
-from imgcl.training.settings import BLOCKS
+from imgcl.training.settings import BLOCKS, LEARNED
 
 CLASSIFIERS = ("plain", "pbs")
 PLAIN, BALANCED = "GBT", "GBT + ImGCL"
@@ -109,7 +109,7 @@ def run_demo(
         results[name] = combine([_evaluate(Z, loaded, splits) for Z in embeddings])
         first = trainers[0]
         settings = run_settings(first.config, versions=versions())
-        settings["run"]["seed"] = ", ".join(map(str, range(seeds)))
+        settings["run"] |= {"seed": ", ".join(map(str, range(seeds))), "blocks": LEARNED}
         runs.append(
             ReportRun(
                 name=name,
