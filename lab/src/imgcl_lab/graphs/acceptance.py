@@ -13,7 +13,7 @@ from imgcl_lab.graphs.rows import ALONE, DEFAULT
 MARGIN = 0.005
 FLOORS = {"amazon-photo": 92.0, "amazon-computers": 89.7, "dblp": 80.5, "amazon-fraud": 88.0, "uai2010": 61.5}
 REACHED, MISSED, OPEN = "reached", "missed", "not run"
-HEADER = ["what the default must do", "found", ""]
+HEADER = ["what the default must do", "found", "verdict"]
 NOTE = "Classifier `best`. Decided by the means, before rounding; differences in points with 95 % interval."
 
 Gains = Mapping[str, Estimate | None]

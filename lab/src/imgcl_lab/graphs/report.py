@@ -58,7 +58,7 @@ def report(results: Results) -> Report:
     tables = [overview(results), acceptance(results), _overview_plain(results), _graphs(results)]
     tables += [_matrix(results, "Methods alone", ()), _matrix(results, "Methods with own and propagated", FEATURES)]
     tables += [_rows_table(results, dataset) for dataset in datasets]
-    text = [*_summary(results), TEXT, ROLES, f"{NO_FEATURES} {FRAUD}"]
+    text = [*_summary(results), TEXT, f"{NO_FEATURES} {FRAUD}"]
     return Report("Thirteen graphs", text, tables, data=_data(results))
 
 
