@@ -21,6 +21,7 @@ LATEX = {
     "#": r"\#",
     "±": r"$\pm$",
     "→": r"$\rightarrow$",
+    "†": r"$\dagger$",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }

@@ -41,7 +41,7 @@ TEXT = (
     "nodes prefer."
 )
 ROLES = (
-    "\\* Development graph: settings of the default were chosen on its validation nodes. The other graphs confirm. The "
+    "† Development graph: settings of the default were chosen on its validation nodes. The other graphs confirm. The "
     "better reference is the one of own and propagated features with the higher mean on the test nodes themselves, a "
     "choice that nobody has in practice."
 )
@@ -100,7 +100,7 @@ def _against(results: Results, title: str, classifier: str, note: str) -> Table:
 
 def marked(dataset: str) -> str:
     """The title of a graph, with the mark of development graphs."""
-    return titled(dataset) + (" \\*" if dataset in DEVELOPMENT else "")
+    return titled(dataset) + (" †" if dataset in DEVELOPMENT else "")
 
 
 def row_title(row: Row) -> str:
