@@ -108,6 +108,11 @@ def test_a_saved_scorer_gives_the_same_without_training(runs, small_graph, tmp_p
     card = (tmp_path / "scorer" / "MODEL_CARD.md").read_text()
     assert "Rule: `min-recall:2=0.8`" in card
     assert f"| 0 | {(small_graph.y == 0).sum()} |" in card
+    again = ("predict", runs / "imgcl", "--out", tmp_path / "p.csv", "--save")
+    with pytest.raises(ImgclError, match="there is something already"):
+        invoke(*again, tmp_path / "scorer")
+    with pytest.raises(ImgclError, match="--save keeps linear classifiers, and --classifier is trees"):
+        invoke(*again, tmp_path / "other", "--classifier", "trees")
 
 
 def test_score_writes_a_table_for_a_data_set(tmp_path):

@@ -59,13 +59,12 @@ def predict(
       imgcl predict runs/mine --labels labels.csv --decide min-precision:0.8 --sort-by banned --out flagged.csv
       imgcl predict runs/mine --out all.parquet --save scorers/mine
     """
-    from imgcl._core.files import refuse_link
     from imgcl.evaluation.fitting import fit_all
     from imgcl.training import Run
 
     check_out("--out", file, TABLES)
     if save is not None:
-        refuse_link(save)
+        _check_save(save, classifier)
     stored = Run(run)
     given, class_names = _labels(stored, labels, id_column, label_column)
     blocks = chosen_blocks(stored, no_own_features)
@@ -82,6 +81,19 @@ def predict(
         err.print(
             f"[green]written[/green]: {escape(str(save))}; next: imgcl score {escape(str(save))} GRAPH --out FILE"
         )
+
+
+def _check_save(folder: Path, classifier: str) -> None:
+    """Refuse, before any work starts, what could not be saved at its end."""
+    from imgcl._core.files import refuse_link
+    from imgcl.evaluation import CLASSIFIERS
+
+    refuse_link(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"--save {folder}: there is something already; choose another directory")
+    if classifier not in CLASSIFIERS:
+        linear = ", ".join(CLASSIFIERS)
+        raise InputError(f"--save keeps linear classifiers, and --classifier is {classifier}: choose from {linear}")
 
 
 def _labels(
@@ -110,4 +122,4 @@ def _report(frame: pd.DataFrame, lines: Sequence[str], file: Path, written: int)
     for line in lines:
         err.print(line, markup=False, highlight=False, soft_wrap=True)
     counts = f"{written:,} of {len(frame):,} nodes, {int(frame['given'].sum()):,} of them labelled"
-    err.print(f"[green]written[/green]: {escape(str(file))} ({counts})")
+    err.print(f"[green]written[/green]: {escape(str(file))} ({counts})", soft_wrap=True)

@@ -45,4 +45,4 @@ def score(
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
     for line in describe(loaded.scorer):
         err.print(line, markup=False, highlight=False, soft_wrap=True)
-    err.print(f"[green]written[/green]: {escape(str(file))} ({len(shown):,} of {len(frame):,} nodes)")
+    err.print(f"[green]written[/green]: {escape(str(file))} ({len(shown):,} of {len(frame):,} nodes)", soft_wrap=True)
