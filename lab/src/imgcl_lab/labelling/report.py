@@ -21,6 +21,7 @@ CHOSEN_ON = ("amazon-photo", "cora", "tolokers")
 DRAWN = ("random", "pagerank", "featprop", "margin", "age", "cover", "auto")
 OURS = ("cover", "auto")
 MARGIN = 0.01
+YELLOW = "#F0E442"  # too pale for a line
 TEXT = (
     "Nodes are labelled by a strategy, a class-weighted logistic regression (C = 10) is trained on them, and recall is "
     "taken over all other nodes of the graph, in percent: mean over classes (macro), mean over tail classes, share of "
@@ -165,10 +166,11 @@ def _figure(results: Results, dataset: str) -> Figure:
 
 
 def _draw_curves(axes: Any, curves: dict[str, Curve], metric: str) -> None:
-    from imgcl.plots.style import class_style
+    from imgcl.plots.style import COLOURS, MARKERS
 
+    seen = [colour for colour in COLOURS if colour != YELLOW]
     for k, (name, found) in enumerate(curves.items()):
-        colour, marker = class_style(k)
+        colour, marker = seen[k % len(seen)], MARKERS[k % len(MARKERS)]
         mean = 100 * found[metric].mean(axis=0)
         error = 100 * found[metric].std(axis=0) / np.sqrt(len(found[metric]))
         axes.plot(found["labels"], mean, marker=marker, color=colour, label=name)
