@@ -56,7 +56,7 @@ def test_pretrain_and_what_follows(imported, folder):
     pd.DataFrame({"node": range(30), "label": [f"[/{i % 3}]" for i in range(30)]}).to_csv("labels.csv", index=False)
     predicted = run("predict", folder, "--labels", "labels.csv", "--out", "p[/b].csv")
     assert "p[/b].csv" in predicted.stderr
-    assert "[/1]: " in predicted.stdout
+    assert "[/0]: " in predicted.stdout
 
 
 def test_facts_and_progress_show_brackets():

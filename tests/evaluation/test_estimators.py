@@ -122,9 +122,10 @@ def test_predict_takes_one(blobs: Blobs) -> None:
     labels[known] = y[known]
     frame = predict(Z, labels, KNeighborsClassifier())
     by_hand = KNeighborsClassifier().fit(normalised(Z)[known], y[known])
-    assert (frame["class"].astype(int) == by_hand.predict(normalised(Z))).mean() > 0.99
-    assert frame["probability"].between(0.2, 1).all()
-    assert predict(Z, labels, LinearSVC())["probability"].isna().all()
+    same = frame["class"].astype(int) == by_hand.predict(normalised(Z))
+    assert same[labels < 0].mean() > 0.9  # calibration moves nodes between classes that are almost as probable
+    assert frame["p_0"].between(0, 1).all()
+    assert predict(Z, labels, LinearSVC())["p_0"].isna().all()
     with pytest.raises(imgcl.InputError, match="2 classifiers were named"):
         predict(Z, labels, [KNeighborsClassifier(), "plain"])
 

@@ -45,6 +45,8 @@ def test_few_labels(blobs: Blobs) -> None:
     Z, y = blobs
     frame = predict(Z, some_labels(y, (2, 1, 1, 1)))
     assert set(frame["class"]) <= set("abcd")
+    with pytest.raises(InputError, match="the class has fewer than two labels to choose it on"):
+        predict(Z, some_labels(y, (2, 1, 1, 1)), decision="flag-rate:5%")
     with pytest.raises(InputError, match="every class has a single label"):
         predict(Z, some_labels(y, (1, 1, 1, 1)))
 

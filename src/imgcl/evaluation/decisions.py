@@ -186,6 +186,10 @@ def _node_weights(y: NDArray[np.int64], shares: Floats) -> Floats:
 
 def _threshold(rule: Rule, rate: float, scores: Floats, positive: NDArray[np.bool_], weights: Floats) -> float:
     """The score from which nodes are flagged."""
+    if not positive.any():
+        raise InputError(
+            f"`decision` is {rule.text!r}, but the class has fewer than two labels to choose it on: label more"
+        )
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     flagged, hits = weights[order].cumsum(), (weights * positive)[order].cumsum()

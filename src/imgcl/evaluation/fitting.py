@@ -164,13 +164,15 @@ def _decide(scorer: FittedScorer, rule: Rule, trained: _Trained, codes: NDArray[
 
 def _quality(scorer: FittedScorer, logits: Floats, codes: NDArray[np.int64]) -> dict[str, Any]:
     """Metrics of the calibrated probabilities on labelled nodes, as common as their classes are among the labels."""
+    if not len(codes):
+        return {}
     p = scorer.calibration.probabilities(logits)
     values = ranking_metrics(p, codes)
     classes = {}
     for k, name in enumerate(scorer.class_names):
         metrics = {metric: _plain(per_class[k]) for metric, per_class in values.items()}
         classes[name] = {"labels": scorer.labels[k], **metrics, "reliability": reliability(p[:, k], codes == k)}
-    error = _plain(expected_calibration_error(p, codes)) if len(codes) else None
+    error = _plain(expected_calibration_error(p, codes))
     return {"nodes": len(codes), "ece": error, "calibration": scorer.calibration.kind, "classes": classes}
 
 

@@ -57,7 +57,7 @@ def _labels(scorer: FittedScorer) -> str:
 def _quality(scorer: FittedScorer) -> str:
     found = scorer.quality
     if not found:
-        return "Not measured: the classifier gives no probabilities."
+        return "Not measured: the classifier gives no probabilities, or no class has two labels."
     rows = [
         [name, *(_number(values[metric]) for metric in ("auroc", "auprc", "recall_at_k", "lift", "brier"))]
         for name, values in found["classes"].items()
