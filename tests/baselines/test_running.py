@@ -37,6 +37,17 @@ def test_every_baseline_beats_chance_through_the_same_evaluation(
     assert len(sizes) == 1
 
 
+@pytest.mark.parametrize("name", ["features", "label-propagation"])
+def test_test_nodes_may_be_as_common_as_in_the_graph(name: str, small_graph: Graph) -> None:
+    natural, balanced = (run_baseline(name, small_graph, "natural", splits=2, test=t) for t in ("natural", "balanced"))
+    assert natural.protocol["test"] == "natural"
+    assert "test" not in balanced.protocol
+    sizes = [result.of("plain").test_nodes[0] for result in (natural, balanced)]
+    assert len(set(sizes[1].tolist())) == 1
+    shares = small_graph.class_sizes / small_graph.class_sizes.sum()
+    np.testing.assert_allclose(sizes[0] / sizes[0].sum(), shares, atol=0.02)
+
+
 def test_options_reach_the_baseline(small_graph: Graph) -> None:
     one, two = (run_baseline("propagated", small_graph, splits=1, dim=4, steps=steps) for steps in (0, 2))
     assert one.protocol["steps"] == "0"

@@ -21,6 +21,9 @@ def imgcl(*arguments, cwd=None, code=0):
     return done
 
 
+LAW, TEST = ("--imbalance", "exp:10"), ("--test", "natural")
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     path = tmp_path_factory.mktemp("cli") / "run"
@@ -37,6 +40,17 @@ def test_evaluate_json_is_one_object_with_fractions(run):
             assert 0 <= entry["ci95"][0] <= entry["mean"] <= entry["ci95"][1] <= 1
             assert entry["sd"] >= 0
     assert result["plain"]["accuracy"]["mean"] > 0.6
+
+
+def test_labels_and_test_nodes_are_natural_unless_a_law_is_given(run):
+    shown = {
+        law: imgcl("evaluate", run, "--splits", 2, *law).stdout.splitlines()[0] for law in ((), LAW, (*LAW, *TEST))
+    }
+    assert "imbalance natural, probe batched, test natural" in shown[()]
+    assert "imbalance exp:10, probe batched, blocks" in shown[LAW]
+    assert "imbalance exp:10, probe batched, test natural" in shown[(*LAW, *TEST)]
+    assert "test natural" in imgcl("baseline", "features", "digits", "--splits", 1, "--classifier", "plain").stdout
+    assert "test is 'even': choose from balanced, natural" in imgcl("evaluate", run, "--test", "even", code=2).stderr
 
 
 def test_evaluate_prints_a_table_and_is_the_same_twice(run):

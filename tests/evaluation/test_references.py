@@ -60,6 +60,17 @@ def test_seeds_of_a_pretraining_are_paired_with_the_one_reference(references: Re
     assert f"(plain {100 * difference.mean():+.1f} [" in said
 
 
+def test_where_test_nodes_are_not_balanced_the_sentence_compares_auprc() -> None:
+    options = {**OPTIONS, "test": "natural"}
+    natural = evaluate_references({"own": noisy(0.6, 1)}, Y, **options)
+    worse = evaluate(noisy(2, 3), Y, **options)
+    said = natural.verdict(worse)
+    difference = (worse.values("plain", "auprc") - natural.results["own features"].values("plain", "auprc")).mean()
+    assert said is not None
+    assert f"(plain {100 * difference:+.1f} [" in said
+    assert said.endswith("difference in AUPRC [95 % interval].")
+
+
 def test_without_rows_there_is_a_note_and_no_sentence() -> None:
     nothing = evaluate_references({}, Y, note="the graph has no features", **OPTIONS)
     assert str(nothing) == "the graph has no features"

@@ -144,6 +144,14 @@ def test_two_classes_have_no_effects_on_the_middle() -> None:
     assert list(found["effects"]["rows"]["both"]) == ["accuracy", "head", "tail"]
 
 
+def test_test_nodes_may_be_as_common_as_in_the_graph() -> None:
+    found = make_content(imbalance="natural", test="natural")
+    assert (found["protocol"]["imbalance"], found["protocol"]["test"]) == ("natural", "natural")
+    tested = np.sum(found["runs"][0]["results"]["plain"]["confusion"], axis=1)
+    np.testing.assert_allclose(tested / tested.sum(), np.array([60, 30, 20]) / 110, atol=0.03)
+    assert "test" not in make_content()["protocol"]
+
+
 def test_every_step_is_announced() -> None:
     said: list[str] = []
     make_content(progress=said.append)

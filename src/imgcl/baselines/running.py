@@ -26,7 +26,14 @@ from imgcl.baselines.trees import WEIGHTS, trees, trees_neighbours
 from imgcl.evaluation import EvaluationResult, class_groups, evaluate
 from imgcl.evaluation.estimators import classifier_names
 from imgcl.evaluation.labels import encode_labels, named
-from imgcl.evaluation.protocol import draw_splits, law_name, missing_classes, score_predictions
+from imgcl.evaluation.protocol import (
+    draw_splits,
+    law_name,
+    missing_classes,
+    score_predictions,
+    test_entry,
+    with_test,
+)
 from imgcl.graph import Graph
 from imgcl.imbalance import Split
 
@@ -117,6 +124,8 @@ def run_baseline(
     classifier: str | Sequence[str] | None = None,
     splits: int | Sequence[Split] = 20,
     random_state: RandomState = 0,
+    *,
+    test: str = "balanced",
     **options: Any,
 ) -> EvaluationResult:
     """Evaluate a baseline on a graph.
@@ -128,6 +137,7 @@ def run_baseline(
         classifier: one or several; by default ``plain``, ``pbs`` and ``reweight``, as far as the baseline knows them.
         splits: as in :func:`imgcl.evaluation.evaluate`.
         random_state: seed of the splits and of the baseline.
+        test: ``balanced`` or ``natural`` test nodes, as in :func:`imgcl.evaluation.evaluate`.
         **options: of the baseline (for example ``p`` and ``q`` of node2vec).
 
     Example:
@@ -148,19 +158,25 @@ def run_baseline(
     check_options(name, options)
     if baseline.embeds:
         Z = baseline.make(graph, seed=seed, **options)
-        result = evaluate(Z, graph.y, imbalance, names, splits, seed, class_names=graph.class_names)
+        result = evaluate(Z, graph.y, imbalance, names, splits, seed, test=test, class_names=graph.class_names)
     else:
-        result = _predictions(baseline, graph, imbalance, names, splits, seed)
+        result = _predictions(baseline, graph, imbalance, names, splits, seed, test)
     protocol = {"baseline": name, **{key: str(value) for key, value in options.items()}, **result.protocol}
     return EvaluationResult(result.scores, result.class_names, result.groups, protocol, result.ceiling, result.notes)
 
 
 def _predictions(
-    baseline: Baseline, graph: Graph, imbalance: Any, names: Sequence[str], splits: int | Sequence[Split], seed: int
+    baseline: Baseline,
+    graph: Graph,
+    imbalance: Any,
+    names: Sequence[str],
+    splits: int | Sequence[Split],
+    seed: int,
+    test: str,
 ) -> EvaluationResult:
     assert graph.y is not None
     labels = encode_labels(graph.y)
-    drawn = draw_splits(labels, imbalance, splits, seed)
+    drawn = with_test(draw_splits(labels, imbalance, splits, seed), labels, test, seed)
     class_names = named(labels, graph.class_names).names
     scores = {}
     for name in names:
@@ -171,7 +187,7 @@ def _predictions(
         scores,
         class_names,
         class_groups(labels.sizes),
-        {"imbalance": law_name(drawn, imbalance, splits)},
+        {"imbalance": law_name(drawn, imbalance, splits), **test_entry(test)},
         notes=missing_classes(labels, drawn, class_names),
     )
 

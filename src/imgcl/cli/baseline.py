@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-from imgcl.cli.console import DataDir, key_values, out
+from imgcl.cli.console import DataDir, Law, TestNodes, key_values, out, resolved_test
 
 
 def baseline(
     name: Annotated[str, typer.Argument(help="Baseline, for example features, node2vec, gcn, trees.")],
     graph: Annotated[str, typer.Argument(help="A labelled graph: data set name or path.")],
-    imbalance: Annotated[str, typer.Option(help="Law of the training labels.")] = "exp:100",
+    imbalance: Law = "natural",
+    test: TestNodes = None,
     classifier: Annotated[str | None, typer.Option(help="Classifiers, separated by commas.")] = None,
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     options: Annotated[list[str] | None, typer.Option("--set", help="An option of the baseline, key=value.")] = None,
@@ -35,7 +36,9 @@ def baseline(
     given = {key: _number(value) for key, value in key_values(options or []).items()}
     check_options(name, given)  # also what run_baseline takes by itself, such as graph
     loaded = load_graph(graph, features="auto" if resolve_baseline(name).reads_features else "own", data_dir=data_dir)
-    result = run_baseline(name, loaded, imbalance, classifier, splits, seed, **given)
+    result = run_baseline(
+        name, loaded, imbalance, classifier, splits, seed, test=resolved_test(test, imbalance), **given
+    )
     if as_json:
         print(result.to_json())
     else:

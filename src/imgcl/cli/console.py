@@ -27,6 +27,13 @@ out = Console(emoji=False)  # a path may hold :star:
 err = Console(stderr=True, emoji=False)  # progress and remarks: standard output is for results
 
 DataDir = Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")]
+Law = Annotated[
+    str, typer.Option("--imbalance", help="Law of the training labels: natural, exp:r, pareto:a, step:r, or 5,3,1.")
+]
+TestNodes = Annotated[
+    str | None,
+    typer.Option("--test", help="Test nodes: natural (as common as in the graph) or balanced; by default as the law."),
+]
 NoOwnFeatures = Annotated[
     bool, typer.Option("--no-own-features", help="The learned block alone, without own and neighbours' features.")
 ]
@@ -104,3 +111,13 @@ def facts_table(title: str, facts: dict[str, Any]) -> Table:
         )
         table.add_row(key, escape(shown))
     return table
+
+
+def resolved_test(given: str | None, imbalance: str) -> str:
+    """The test nodes that were asked for; by default natural ones for natural labels, the paper's for other laws.
+
+    Example:
+        >>> resolved_test(None, "natural"), resolved_test(None, "exp:100")
+        ('natural', 'balanced')
+    """
+    return given or ("natural" if imbalance.strip().lower() == "natural" else "balanced")

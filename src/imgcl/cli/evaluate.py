@@ -10,14 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import DataDir, NoOwnFeatures, chosen_blocks, err, out
+from imgcl.cli.console import DataDir, Law, NoOwnFeatures, TestNodes, chosen_blocks, err, out, resolved_test
 
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
-    imbalance: Annotated[
-        str, typer.Option(help="Law of the training labels: natural, exp:r, pareto:a, step:r, or a list 5,3,1.")
-    ] = "exp:100",
+    imbalance: Law = "natural",
+    test: TestNodes = None,
     classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     probe: Annotated[str, typer.Option(help="How classifiers are fitted: batched, sklearn, pygcl.")] = "batched",
@@ -26,15 +25,16 @@ def evaluate(
     data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
 ) -> None:
-    """Train linear classifiers on few, imbalanced labels and test them on balanced ones.
+    """Train classifiers on 10 % of the nodes and test them on others.
 
+    Labels and test nodes are as common as in the graph; a law such as exp:100 thins the labels and balances the test.
     All blocks of the run are used; each classifier chooses a weight for each on the validation nodes, 0 included.
     Two rows below cost no training, own and propagated features alone; a sentence says when they are not beaten.
 
     Examples:
       imgcl evaluate runs/digits
       imgcl evaluate runs/photo --imbalance exp:100 --classifier plain,reweight,pbs,logit-adjust
-      imgcl evaluate runs/photo --imbalance pareto:1 --splits 5 --json
+      imgcl evaluate runs/photo --imbalance pareto:1 --test natural --splits 5 --json
       imgcl evaluate runs/photo --no-own-features
     """
     from imgcl.evaluation import evaluate as run_evaluation
@@ -58,6 +58,7 @@ def evaluate(
         "splits": splits if fixed is None else [fixed],
         "random_state": seed,
         "probe": probe,
+        "test": resolved_test(test, imbalance if fixed is None else ""),
         "class_names": stored.class_names,
     }
     result = run_evaluation(blocks, stored.labels, **options)

@@ -202,7 +202,7 @@ def _say_what_is_next(done: Run, run: Path) -> None:
         err.print(sentence, highlight=False)
     err.print(f"[green]done[/green]: {len(done.embedding):,} embeddings ({widths} columns) in {escape(str(run))}")
     if (run / "labels.npy").exists():
-        words = ["imgcl", "evaluate", str(run), "--imbalance", "exp:100", "--classifier", "plain,pbs"]
+        words = ["imgcl", "evaluate", str(run)]
         err.print(f"next: {shlex.join(words)}", markup=False, highlight=False, soft_wrap=True)
     out.print(str(run), markup=False, highlight=False, soft_wrap=True)
 

@@ -9,7 +9,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, NoOwnFeatures, check_out, err, out
+from imgcl.cli.console import DataDir, Law, NoOwnFeatures, TestNodes, check_out, err, out, resolved_test
 from imgcl.cli.flags import in_flags
 
 
@@ -18,7 +18,8 @@ def report(
         list[Path], typer.Argument(help="Run directories of one graph, several are compared; or one study.")
     ],
     file: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("report.html"),
-    imbalance: Annotated[str, typer.Option(help="Law of the training labels, see `imgcl evaluate`.")] = "exp:100",
+    imbalance: Law = "natural",
+    test: TestNodes = None,
     classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     projection: Annotated[str, typer.Option("--map", help="How embeddings are drawn: tsne, pca, umap.")] = "tsne",
@@ -42,7 +43,8 @@ def report(
       imgcl report runs/photo --out photo.html --open
       imgcl report runs/photo-plain runs/photo --out compare.html
       imgcl report studies/main --out main.html
-      imgcl report runs/mine --labels labels.csv --imbalance natural --map pca
+      imgcl report runs/photo --imbalance exp:100 --classifier plain,reweight
+      imgcl report runs/mine --labels labels.csv --decide min-precision:0.8 --map pca
     """
     from imgcl.report import build_content, is_study, read_nodes, read_runs, study_content, write_report
 
@@ -63,6 +65,7 @@ def report(
             found,
             nodes,
             imbalance=imbalance,
+            test=resolved_test(test, imbalance),
             classifiers=tuple(name.strip() for name in classifier.split(",") if name.strip()),
             splits=splits,
             random_state=seed,

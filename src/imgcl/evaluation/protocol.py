@@ -104,7 +104,7 @@ def evaluate(
         scores=scores,
         class_names=labels.names,
         groups=class_groups(labels.sizes),
-        protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe, **_natural(test)},
+        protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe, **test_entry(test)},
         ceiling=_ceiling(x, labels, drawn[:ceiling], fit, blocks) if ceiling and test == "balanced" else None,
         notes=(*missing_classes(labels, drawn, labels.names), *few_test_nodes(labels, drawn)),
     )
@@ -119,7 +119,7 @@ def with_test(drawn: Sequence[Split], labels: Labels, test: str, seed: int) -> l
     return [natural_test(split, labels.codes, seed, i) for i, split in enumerate(drawn)]
 
 
-def _natural(test: str) -> dict[str, str]:
+def test_entry(test: str) -> dict[str, str]:
     """The entry of the protocol; without one, test nodes are as they always were."""
     return {} if test == "balanced" else {"test": test}
 

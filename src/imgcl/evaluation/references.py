@@ -16,7 +16,7 @@ from imgcl.evaluation.render import align, shown_columns, table_cell
 from imgcl.evaluation.results import EvaluationResult, combine
 
 TITLES = {"own": "own features", "neighbours": "propagated features"}  # of blocks, as rows of tables
-METRIC = "accuracy"
+TITLE_OF = {"accuracy": "accuracy", "auprc": "AUPRC", "macro_f1": "macro-F1"}  # metrics that verdicts compare
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +44,24 @@ class References:
         """One sentence when an evaluation is not clearly better than a reference; ``None`` when it beats all.
 
         Better is an accuracy whose paired difference has a 95 % interval above 0 (with a single split: is above 0).
+        Where test nodes are not balanced, accuracy rewards ignoring rare classes: there it is the mean AUPRC, or the
+        macro-F1 where a classifier gives no probabilities.
 
         Args:
             result: of the embedding, on the same splits.
             name: what to call it.
         """
-        lost = {title: self._lost(reference, result) for title, reference in self.results.items()}
+        metric = _compared(result)
+        lost = {title: self._lost(reference, result, metric) for title, reference in self.results.items()}
         texts = [f"{title} ({', '.join(points)} points)" for title, points in lost.items() if points]
         if not texts:
             return None
-        return f"{name} does not clearly beat {' and '.join(texts)}: difference in accuracy [95 % interval]."
+        return f"{name} does not clearly beat {' and '.join(texts)}: difference in {TITLE_OF[metric]} [95 % interval]."
 
-    def _lost(self, reference: EvaluationResult, result: EvaluationResult) -> list[str]:
+    def _lost(self, reference: EvaluationResult, result: EvaluationResult, metric: str) -> list[str]:
         """Classifiers with which the reference is not beaten, with the difference."""
-        effects = compare(_for_seeds(reference, result), result, metrics=(METRIC,)).effects
-        return [f"{name} {row[METRIC].points()}" for name, row in effects.items() if not is_better(row[METRIC])]
+        effects = compare(_for_seeds(reference, result), result, metrics=(metric,)).effects
+        return [f"{name} {row[metric].points()}" for name, row in effects.items() if not is_better(row[metric])]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: :meth:`imgcl.evaluation.EvaluationResult.to_dict` of every row, and the note."""
@@ -91,6 +94,14 @@ def evaluate_references(
     """
     rows = {title: blocks[name] for name, title in TITLES.items() if name in blocks}
     return References({title: evaluate(x, y, **{**options, "ceiling": 0}) for title, x in rows.items()}, note)
+
+
+def _compared(result: EvaluationResult) -> str:
+    """The metric that a verdict compares."""
+    scores = result.of(result.classifiers[0])
+    if (scores.test_nodes == scores.test_nodes[:, :1]).all():
+        return "accuracy"
+    return "auprc" if all(each.ranking for each in result.scores.values()) else "macro_f1"
 
 
 def is_better(difference: Estimate) -> bool:

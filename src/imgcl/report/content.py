@@ -14,7 +14,7 @@ from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl.evaluation import Estimate, EvaluationResult, attribution, class_groups, combine, evaluate
 from imgcl.evaluation.labels import Labels, encode_labels, named
 from imgcl.evaluation.metrics import precision, recall
-from imgcl.evaluation.protocol import draw_splits
+from imgcl.evaluation.protocol import draw_splits, test_entry, with_test
 from imgcl.evaluation.references import evaluate_references
 from imgcl.evaluation.render import COLUMNS
 from imgcl.imbalance import Split
@@ -100,6 +100,7 @@ def build_content(
     imbalance: Any = "exp:100",
     classifiers: Sequence[str] = ("plain", "pbs"),
     splits: int = 20,
+    test: str = "balanced",
     random_state: RandomState = 0,
     projection: str = "tsne",
     points: int = POINTS,
@@ -114,6 +115,8 @@ def build_content(
         imbalance: law of the training labels, see :func:`imgcl.evaluation.evaluate`.
         classifiers: names of classifiers.
         splits: number of splits.
+        test: ``balanced`` or ``natural`` test nodes, see :func:`imgcl.evaluation.evaluate`; the split of a run keeps
+            its own.
         random_state: seed of the splits and of the map, or a numpy generator that gives one.
         projection: a name of ``imgcl.report.PROJECTIONS``.
         points: most nodes on a map; beyond that a random sample is drawn.
@@ -150,7 +153,7 @@ def build_content(
     for entry, plane in zip(content["runs"], maps, strict=True):
         entry["x"], entry["y"] = coordinates(plane[:, 0]), coordinates(plane[:, 1])
     if nodes.labels is not None:
-        _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, seed, progress)
+        _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, test, seed, progress)
         _add_rankings(content, runs, nodes, shown, decision, seed, progress)
     return content
 
@@ -200,18 +203,21 @@ def _add_evaluation(
     imbalance: Any,
     classifiers: tuple[str, ...],
     splits: int,
+    test: str,
     seed: int,
     progress: Callable[[str], None],
 ) -> None:
     labels = named(encode_labels(nodes.labels if nodes.labels is not None else []), nodes.class_names)
     fixed = runs[0].split
     drawn = draw_splits(labels, imbalance, splits if fixed is None else [fixed], seed)
+    drawn = drawn if fixed is not None else with_test(drawn, labels, test, seed)
     results = [run.result or _evaluate(run, nodes, drawn, classifiers, progress) for run in runs]
     content["nodes"]["class"] = classes(labels.codes[shown])
     content["nodes"]["role"] = classes(_roles(drawn[0], nodes.n_nodes)[shown])
     content["classes"] = _classes(labels, results[0].class_names, drawn[0])
     content["classifiers"] = list(results[0].classifiers)
     content["protocol"] = {**results[0].protocol, "splits": len(drawn), "notes": list(results[0].notes)}
+    content["protocol"] |= test_entry(test) if fixed is None else {}
     if fixed is None and results[0].protocol.get("imbalance") == "as given":
         content["protocol"]["imbalance"] = str(imbalance)
     progress(f"predictions of {', '.join(classifiers)} for every node")
