@@ -21,7 +21,7 @@ def imgcl(*arguments, cwd=None, code=0):
     return done
 
 
-LAW, TEST = ("--imbalance", "exp:10"), ("--test", "natural")
+LAW, TEST, QUICK = ("--imbalance", "exp:10"), ("--test", "natural"), ("--classifier", "plain")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,8 @@ def test_evaluate_json_is_one_object_with_fractions(run):
 
 def test_labels_and_test_nodes_are_natural_unless_a_law_is_given(run):
     shown = {
-        law: imgcl("evaluate", run, "--splits", 2, *law).stdout.splitlines()[0] for law in ((), LAW, (*LAW, *TEST))
+        law: imgcl("evaluate", run, "--splits", 1, *QUICK, *law).stdout.split("\n")[0]
+        for law in ((), LAW, (*LAW, *TEST))
     }
     assert "imbalance natural, probe batched, test natural" in shown[()]
     assert "imbalance exp:10, probe batched, blocks" in shown[LAW]
@@ -85,7 +86,7 @@ def test_evaluate_shows_what_is_to_beat(run):
     printed = imgcl("evaluate", run, "--splits", 2, "--classifier", "plain").stdout
     assert re.search(r"^own features, plain +\d", printed, re.MULTILINE)
     assert re.search(r"^propagated features, plain +\d", printed, re.MULTILINE)
-    options = ("--splits", 2, "--classifier", "plain", "--json", "--no-own-features")
+    options = ("--splits", 2, "--classifier", "plain", "--test", "balanced", "--json", "--no-own-features")
     result = json.loads(imgcl("evaluate", run, *options).stdout)
     rows = result["references"]["rows"]
     assert list(rows) == ["own features", "propagated features"]

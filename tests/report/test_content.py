@@ -67,7 +67,7 @@ def test_all_blocks_of_a_run_are_evaluated() -> None:
     alone, both = (build_content([each], nodes, **options) for each in (run, replace(run, blocks=blocks, result=None)))
     alone_entry, both_entry = (content["runs"][0] for content in (alone, both))
     assert both_entry["x"] == alone_entry["x"]  # the map shows the learned block
-    assert both_entry["results"]["plain"]["metrics"]["accuracy"]["mean"] > 0.99
+    assert both_entry["results"]["plain"]["metrics"]["accuracy"]["mean"] > 0.98
     assert (decode(both_entry["predicted"]["plain"]) == nodes.labels).all()
 
 

@@ -30,7 +30,7 @@ def report(
     ] = None,
     decide: Annotated[
         str,
-        typer.Option(help="How probabilities become classes: argmax, balanced, cost:…, flag-rate:…, min-precision:…"),
+        typer.Option(help="How probabilities become classes: argmax, balanced, cost:X=9, flag-rate:2%, min-recall:0.9"),
     ] = "argmax",
     no_own_features: NoOwnFeatures = False,
     seed: Annotated[int, typer.Option(help="Seed of the splits and of the map.")] = 0,
