@@ -256,7 +256,7 @@ def _write_structure(writer: StoreWriter, indptr: NDArray[np.int64], dtype: str)
     """Write features made from the edges as the array ``x``; returns its width."""
     from imgcl.graph.structure.features import structural_features, structural_names  # loads torch
 
-    indices = np.load(writer.file("indices"), mmap_mode="r")
+    indices = np.load(writer.file("indices"), mmap_mode="r", allow_pickle=False)
     x = structural_features(Graph(indptr, indices, no_features(indices, len(indptr) - 1)))
     writer.array("x", x.astype(dtype))
     writer.names("feature", structural_names(x.shape[1] - 1))
