@@ -86,12 +86,14 @@ def points(spec: StudySpec, graphs: Graphs) -> list[Point]:
     found = []
     for seed in range(spec.seeds):
         for ref, graph in graphs.loaded.values():
-            for balance, rows, strategy in combinations(spec, graph is None or bool(graph.n_features)):
+            features = graph is None or bool(graph.n_features)
+            for balance, rows, strategy in combinations(spec, features):
                 cell = pretrain_cell(spec, ref, spec.methods[0], balance, seed)
                 labels = {"dataset": ref.name, "balance": balance, "rows": rows, "strategy": strategy, "seed": seed}
                 found.append(Point(labels, LabellingCell(pretrain=cell, rows=rows, strategy=strategy)))
             if ref.n_classes == 2:
-                found += _searches(spec, ref, seed)
+                for rows in (EMBEDDING, BOTH) if features else (EMBEDDING,):
+                    found += _searches(spec, ref, seed, rows)
     return found
 
 
@@ -104,12 +106,12 @@ def combinations(spec: StudySpec, features: bool) -> list[tuple[str, str, str]]:
     return [each for each in all_of_them if each[0] in spec.balances]
 
 
-def _searches(spec: StudySpec, ref: GraphRef, seed: int) -> list[Point]:
+def _searches(spec: StudySpec, ref: GraphRef, seed: int, rows: str) -> list[Point]:
     cell = pretrain_cell(spec, ref, spec.methods[0], NONE, seed)
     return [
         Point(
-            {"dataset": ref.name, "balance": NONE, "rows": EMBEDDING, "strategy": name, "search": True, "seed": seed},
-            SearchCell(pretrain=cell, rows=EMBEDDING, strategy=name),
+            {"dataset": ref.name, "balance": NONE, "rows": rows, "strategy": name, "search": True, "seed": seed},
+            SearchCell(pretrain=cell, rows=rows, strategy=name),
         )
         for name in SEARCHED
     ]

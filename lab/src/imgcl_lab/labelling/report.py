@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,14 +117,17 @@ def search_table(results: Results) -> Table:
     """Nodes of the rarer class found within a number of looks."""
     rows = []
     for dataset in results.values("dataset"):
-        for strategy in ("random", "search"):
-            made = [results.result(p) for p in results.find(dataset=dataset, strategy=strategy, search=True)]
+        for rows_of, strategy in product(("embedding", "both"), ("random", "search")):
+            points = results.find(dataset=dataset, rows=rows_of, strategy=strategy, search=True)
+            made = [results.result(point) for point in points]
             found = [each for result in made if result is not None for each in result["curves"]]
             if found:
                 cells = [f"{np.mean([each[n] for each in found]):.0f}" for n in found[0]]
-                rows.append([titled(dataset), strategy, *cells])
+                rows.append([titled(dataset), rows_of, strategy, *cells])
     note = "`search`: 40 labels by `cover`, then the ten most probable nodes at a time. Means."
-    return Table("Nodes of the rarer class found", ["graph", "strategy", "50 looks", "100", "150", "200"], rows, note)
+    return Table(
+        "Nodes of the rarer class found", ["graph", "rows", "strategy", "50 looks", "100", "150", "200"], rows, note
+    )
 
 
 def graph_table(results: Results, dataset: str) -> Table:
