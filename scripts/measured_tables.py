@@ -1,7 +1,4 @@
-"""Write the measured figures of README.md and docs/choosing.md from the published results.
-
-    python scripts/measured_tables.py
-"""
+"""Write the measured figures of README.md and docs/choosing.md from the published results: run it without arguments."""
 
 from __future__ import annotations
 
