@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from imgcl.studies import Results, Store, make_report, write_report
-from imgcl.studies.report import titled
-from imgcl_lab.paper import paper_accuracy
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 STORE = Store(RESULTS / "studies")
@@ -41,23 +39,3 @@ def test_every_page_has_a_journal() -> None:
 def test_journals_are_small_and_without_failures(name: str) -> None:
     assert STORE.journal(name).path.stat().st_size < 3_000_000
     assert results(name).counts()["failed"] == 0
-
-
-def test_the_readmes_table_is_the_journals() -> None:
-    found, lines = results("methods"), (RESULTS.parents[1] / "README.md").read_text(encoding="utf-8").splitlines()
-    for method in found.values("method"):
-        (line,) = [line for line in lines if line.startswith(f"| {titled(method)} |")]
-        plain, imgcl = (
-            found.evaluation(dataset="amazon-photo", method=method, balance=balance, imbalance="exp:100")
-            for balance in ("none", "imgcl")
-        )
-        assert plain is not None
-        assert imgcl is not None
-        paper = [f"{paper_accuracy(method, 'amazon-photo', balanced=balanced):.1f}" for balanced in (False, True)]
-        assert line.strip("| ").split(" | ")[1:] == [
-            plain["plain", "accuracy"].percent(),
-            paper[0],
-            imgcl["pbs", "accuracy"].percent(),
-            paper[1],
-            plain["pbs", "accuracy"].percent(),
-        ]
