@@ -2,15 +2,20 @@
 
 import csv
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from imgcl._core.errors import ImgclError
 from imgcl.cli import app
+from imgcl.data.store import write_store
+from imgcl.graph import Graph
 from imgcl.training import Run
 from imgcl.training.estimator import make_config
 from imgcl.training.pretrain import pretrain
 
+KINDS = ("score", "mean", "block")
 SMALL = {"epochs": 8, "dim": 8}
 
 
@@ -160,3 +165,39 @@ def test_pretrain_takes_the_scope_to_heart(scope, tmp_path):
     assert (run.split is None) == (scope == "train")
     if scope == "inductive":
         assert (run.config.scope.imbalance, run.config.scope.split) == ("exp:20", 1)
+
+
+def test_predict_explains_the_first_nodes_beside_the_scores(runs, small_graph, tmp_path):
+    arguments = ("predict", runs / "imgcl", "--out", tmp_path / "p.csv", "--sort-by", "2")
+    shown = invoke(*arguments, "--explain", 4)
+    rows, first = read(tmp_path / "p-reasons.csv"), [row["node"] for row in read(tmp_path / "p.csv")[:4]]
+    assert list(dict.fromkeys(row["node"] for row in rows)) == first
+    assert [*rows[0]] == ["node", "kind", "what", "block", "class", "amount"]
+    for node in first:
+        amount = {
+            kind: sum(float(r["amount"]) for r in rows if (r["node"], r["kind"]) == (node, kind)) for kind in KINDS
+        }
+        assert amount["mean"] + amount["block"] == pytest.approx(amount["score"])
+    assert {row["block"] for row in rows if row["kind"] == "feature"} <= {"own", "neighbours"}
+    assert sum(f"{node}: score for 2 " in shown for node in first) == 3
+    with pytest.raises(ImgclError, match="classifier 'trees' have no exact reasons"):
+        invoke(*arguments, "--explain", 4, "--classifier", "trees")
+
+
+def test_wide_features_are_named_while_the_graph_is_there(tmp_path):
+    rng = np.random.default_rng(0)
+    y, names = np.arange(80) % 2, [f"word {j}" for j in range(300)]
+    x = (rng.random((80, 300)) < 0.05) + 0.0
+    x[:, 7] = y
+    edges = rng.integers(0, 80, (2, 120))
+    write_store(Graph.from_edges(edges, x=x, y=y, feature_names=names), tmp_path / "g.store")
+    invoke("pretrain", tmp_path / "g.store", "--epochs", 2, "--set", "dim=4", "--out", tmp_path / "run", "--quiet")
+    arguments = ("predict", tmp_path / "run", "--out", tmp_path / "p.parquet", "--explain", 2)
+    assert "own word 7 +" in invoke(*arguments)
+    kinds = pd.read_parquet(tmp_path / "p-reasons.parquet")["kind"]
+    assert (kinds == "feature").sum() == 10
+    (tmp_path / "g.store").rename(tmp_path / "elsewhere")
+    outcome = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+    assert "features are not named: the graph" in outcome.stderr
+    assert "  features: " not in outcome.stdout
+    assert "nearest labelled: " in outcome.stdout

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from imgcl._core.errors import InputError
 from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_blocks, err, out
+from imgcl.cli.reasons import check_reasons, find_reasons, write_reasons
 from imgcl.cli.tables import TABLES, describe, first_rows, write_table
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def predict(
     ] = "argmax",
     sort_by: SortBy = None,
     top: Top = None,
+    explain: Annotated[
+        int | None,
+        typer.Option(min=1, help="Reasons for the scores of the first nodes of the order, into FILE-reasons."),
+    ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Directory to write a scorer into, for `imgcl score` on other graphs.")
     ] = None,
@@ -58,6 +63,7 @@ def predict(
       imgcl predict runs/mine --out predictions.csv
       imgcl predict runs/mine --labels labels.csv --decide min-precision:0.8 --sort-by banned --out flagged.csv
       imgcl predict runs/mine --out all.parquet --save scorers/mine
+      imgcl predict runs/mine --sort-by banned --explain 20 --out ranked.csv
     """
     from imgcl.evaluation.fitting import fit_all
     from imgcl.training import Run
@@ -65,6 +71,8 @@ def predict(
     check_out("--out", file, TABLES)
     if save is not None:
         _check_save(save, classifier)
+    if explain is not None:
+        check_reasons(file, classifier)
     stored = Run(run)
     given, class_names = _labels(stored, labels, id_column, label_column)
     blocks = chosen_blocks(stored, no_own_features)
@@ -77,6 +85,10 @@ def predict(
         GraphScorer.of(stored, fitted.scorer).save(save)
     write_table(shown, file, spreadsheet_safe=spreadsheet_safe)
     _report(frame, describe(fitted.scorer), file, len(shown))
+    if explain is not None:
+        first = first_rows(frame, fitted.scorer, sort_by, explain).index.to_numpy()
+        reasons = find_reasons(stored, fitted.scorer, blocks, given, first, sort_by)
+        write_reasons(reasons, file, stored.node_names, spreadsheet_safe=spreadsheet_safe)
     if save is not None:
         err.print(
             f"[green]written[/green]: {escape(str(save))}; next: imgcl score {escape(str(save))} GRAPH --out FILE"

@@ -4,6 +4,7 @@ from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.calibration import Calibration, fit_calibration, reliability
 from imgcl.evaluation.comparison import Effects, attribution, compare
 from imgcl.evaluation.decisions import Decision, Rule, choose_decision, parse_rule
+from imgcl.evaluation.explanation import Feature, Neighbour, Reasons, explain, reasons_frame
 from imgcl.evaluation.fitting import fit_scorer
 from imgcl.evaluation.groups import Groups, class_groups
 from imgcl.evaluation.intervals import Estimate, estimate
@@ -25,6 +26,7 @@ from imgcl.evaluation.ranking import (
 from imgcl.evaluation.references import References, evaluate_references
 from imgcl.evaluation.results import EvaluationResult, Scores, combine
 from imgcl.evaluation.scorer import FittedScorer
+from imgcl.evaluation.tracing import FeatureSource
 from imgcl.evaluation.trees import TreesClassifier
 
 __all__ = [
@@ -38,9 +40,13 @@ __all__ = [
     "Effects",
     "Estimate",
     "EvaluationResult",
+    "Feature",
+    "FeatureSource",
     "FittedScorer",
     "Groups",
+    "Neighbour",
     "Prior",
+    "Reasons",
     "References",
     "Rule",
     "Scores",
@@ -58,6 +64,7 @@ __all__ = [
     "estimate_prior",
     "evaluate",
     "evaluate_references",
+    "explain",
     "fit_calibration",
     "fit_scorer",
     "lift_at",
@@ -68,6 +75,7 @@ __all__ = [
     "predict",
     "ranking_metrics",
     "read_labels",
+    "reasons_frame",
     "recall_at",
     "reliability",
     "shift_prior",

@@ -123,7 +123,7 @@ class Reduction:
         out = _new_rows(graph.n_nodes, self.width, scratch)
         for rows, x in _blocks_of_rows(graph, columns):
             out[rows] = self._reduced(x)
-        return _propagated(graph, out, self.hops, scratch)
+        return propagated(graph, out, self.hops, scratch)
 
     def _reduced(self, x: Any) -> Any:
         """Some rows, not propagated."""
@@ -185,11 +185,11 @@ def _smoothed(graph: Graph, basis: Floats, hops: int, scale: float, scratch: str
     products = _new_rows(graph.n_nodes, basis.shape[1], scratch)
     for rows, x in _blocks_of_rows(graph):
         products[rows] = (x @ basis) * np.float32(scale)
-    smoothed = _propagated(graph, products, hops, scratch)
+    smoothed = propagated(graph, products, hops, scratch)
     yield from (smoothed[rows] for rows in _ranges(graph))
 
 
-def _propagated(graph: Graph, rows: Floats, hops: int, scratch: str | Path | None) -> Floats:
+def propagated(graph: Graph, rows: Floats, hops: int, scratch: str | Path | None) -> Floats:
     """``S^hops rows``."""
     scale = torch.from_numpy((1 / np.sqrt(graph.degree + 1)).astype(np.float32))
     for _ in range(hops):
