@@ -192,6 +192,10 @@ def test_the_examples_of_the_help(tmp_path, monkeypatch, example):
     edges.to_parquet("edges.parquet")
     for number in range(2):
         edges[number : number + 1].to_csv(f"edges-{number}.csv", index=False)
+    if "--like" in example:  # what the example before it has made
+        run(*examples()[1])
+        shutil.copy("nodes.csv", "new-nodes.csv")
+        edges.to_csv("new-edges.csv", index=False)
     raw = tmp_path / "dataset" / "ogbn_products" / "raw"
     raw.mkdir(parents=True)
     tables = {"edge": "0,1\n1,2\n", "node-feat": "1\n2\n3\n", "node-label": "0\n1\n0\n", "num-node-list": "3\n"}

@@ -15,10 +15,12 @@ from imgcl._core.errors import InputError
 from imgcl.cli.console import err, facts_table, out
 
 if TYPE_CHECKING:
+    from imgcl.data.importing import ImportReport, ImportSettings
     from imgcl.data.importing import Progress as OnProgress
 
 
 def import_graph(
+    context: typer.Context,
     store: Annotated[Path, typer.Option("--out", help="Graph store to create, for example graph.store.")],
     edges: Annotated[str | None, typer.Option(help="Edges: .parquet, .csv or .tsv, or a glob of them.")] = None,
     nodes: Annotated[
@@ -33,6 +35,10 @@ def import_graph(
     ] = False,
     features: Annotated[
         str | None, typer.Option(help="Feature columns: a,b,c or prefix* (default: structure, made from the edges).")
+    ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(help="Store of an earlier import: the same columns, categories, means and rules for new tables."),
     ] = None,
     weight: Annotated[str | None, typer.Option(help="Weight of an edge; rows with weight 0 are no edges.")] = None,
     directed_as: Annotated[
@@ -55,15 +61,14 @@ def import_graph(
       imgcl import --edges edges.parquet --nodes nodes.parquet --features 'f*' --label class --out graph.store
       imgcl import --edges 'edges-*.csv' --nodes nodes.csv --id-column user --features age,country --out users.store
       imgcl import --edges edges.parquet --out links.store
+      imgcl import --edges new-edges.csv --nodes new-nodes.csv --like users.store --out tomorrow.store
       imgcl import --ogb dataset/ogbn_products --out products.store
     """
-    from imgcl.data.importing import ImportSettings, import_ogb, import_tables, parse_size
-    from imgcl.training.settings import validated
+    from imgcl.data.importing import import_ogb, import_tables, parse_size
 
     limit = parse_size(memory_limit)
-    tables = {"edges": edges, "nodes": nodes, "features": features}
     if ogb is not None:
-        given = [option for option, value in tables.items() if value is not None]
+        given = [name for name in ("edges", "nodes", "features", "like") if context.params[name] is not None]
         if given:
             raise InputError(f"--ogb and --{given[0]} contradict each other: give one of them")
         with _said_when_stopped(store), _bar(quiet) as on_progress:
@@ -71,29 +76,43 @@ def import_graph(
     else:
         if edges is None:
             raise InputError("--edges is missing: an import needs a table of edges (or --ogb)")
-        settings = validated(
-            ImportSettings,
-            {
-                "edges": edges,
-                "nodes": nodes,
-                "id_column": id_column,
-                "src": src,
-                "dst": dst,
-                "label": label,
-                "numeric_label": numeric_label,
-                "weight": weight,
-                "directed_as": directed_as,
-                "on_dangling": on_dangling,
-                "missing": missing,
-                "standardise": standardise,
-                "dtype": dtype,
-                "memory_limit": limit,
-                "name": name,
-                "features": tuple(filter(None, (part.strip() for part in (features or "").split(",")))),
-            },
-        )
+        settings = _settings(context)
         with _said_when_stopped(store), _bar(quiet) as on_progress:
             report = import_tables(settings, store, on_progress)
+    _say(report)
+    if ogb is None and like is None and settings.structural:
+        err.print("no feature columns (--features): the store has structural features, of random walks and degrees")
+    command = shlex.join(["imgcl", "pretrain", str(store), "--out", f"runs/{store.stem}"])
+    if like is not None:
+        command = shlex.join(["imgcl", "score", "SCORER", str(store), "--out", f"{store.stem}.csv"])
+    err.print(f"next: {command}", markup=False, highlight=False, soft_wrap=True)
+    out.print(str(report.path), markup=False, highlight=False, soft_wrap=True)
+
+
+def _settings(context: typer.Context) -> ImportSettings:
+    """Settings of the options that were given: with --like it matters which."""
+    from imgcl.data.importing import ImportSettings, parse_size
+    from imgcl.training.settings import validated
+
+    chosen = {
+        name: value
+        for name, value in context.params.items()
+        if name in ImportSettings.model_fields and _given(context, name)
+    }
+    if "features" in chosen:
+        chosen["features"] = tuple(filter(None, (part.strip() for part in chosen["features"].split(","))))
+    if "memory_limit" in chosen:
+        chosen["memory_limit"] = parse_size(chosen["memory_limit"])
+    return validated(ImportSettings, chosen)
+
+
+def _given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _say(report: ImportReport) -> None:
+    """What was read, what was left out, and what an import that is repeated did not have."""
     facts = {
         "nodes": report.nodes,
         "feature columns": report.features,
@@ -103,11 +122,20 @@ def import_graph(
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
     err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
-    if ogb is None and settings.structural:
-        err.print("no feature columns (--features): the store has structural features, of random walks and degrees")
-    command = shlex.join(["imgcl", "pretrain", str(store), "--out", f"runs/{store.stem}"])
-    err.print(f"next: {command}", markup=False, highlight=False, soft_wrap=True)
-    out.print(str(report.path), markup=False, highlight=False, soft_wrap=True)
+    for line in _differences(report):
+        err.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _differences(report: ImportReport) -> Iterator[str]:
+    for column, unseen in report.unseen.items():
+        yield (
+            f"column {column!r}: {unseen.nodes:,} nodes have a value that the earlier import did not have "
+            f"({unseen.values:,} different, such as {unseen.example!r}); their features of this column are 0"
+        )
+    if report.new_classes:
+        yield f"new classes, which the earlier import did not have: {', '.join(report.new_classes)}"
+    if report.without_label is not None:
+        yield f"the nodes have no column {report.without_label!r}: the store has no labels"
 
 
 @contextmanager

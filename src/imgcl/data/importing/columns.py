@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
 from imgcl.data.importing.database import scalar
+from imgcl.data.importing.recipe import ColumnRecipe, Unseen
 from imgcl.data.importing.settings import ImportSettings
 from imgcl.data.importing.source import kind_of, shown
 from imgcl.graph.checks import LARGEST
@@ -140,41 +141,132 @@ def _all_numbers(connection: DuckDBPyConnection, column: str) -> bool:
     return bool(scalar(connection, f"SELECT {counts} FROM nodes"))
 
 
-def plan_columns(connection: DuckDBPyConnection, sources: Sequence[Source], settings: ImportSettings) -> list[Column]:
-    """What every column becomes.
+def repeated_sources(
+    connection: DuckDBPyConnection, columns: dict[str, tuple[str, str]], recipe: Sequence[ColumnRecipe]
+) -> list[Source]:
+    """The feature columns of the table ``nodes``, numbers or text as they were in an earlier import.
+
+    Args:
+        connection: to the database that has the table.
+        columns: name of every column, and its name and type in SQL.
+        recipe: of the columns, in their order.
+
+    Raises:
+        InputError: for a type that is no feature, or text where there were numbers.
+    """
+    sources = feature_sources(connection, columns, guessed=False)
+    repeated = [
+        replace(source, numbers=column.categories is None) for source, column in zip(sources, recipe, strict=True)
+    ]
+    for source in repeated:
+        if source.numbers and kind_of(source.sql_type) in CATEGORICAL:
+            _check_numbers(connection, source)
+    return repeated
+
+
+def _check_numbers(connection: DuckDBPyConnection, source: Source) -> None:
+    text = f"CAST({source.column} AS VARCHAR)"
+    row = connection.execute(
+        f"SELECT nodes.node, {text} FROM nodes WHERE {text} IS NOT NULL AND TRY_CAST({text} AS DOUBLE) IS NULL "
+        "ORDER BY nodes.node LIMIT 1"
+    ).fetchone()
+    if row is not None:
+        raise InputError(
+            f"column {source.name!r} is {row[1]!r} in row {row[0] + 1:,}, and held numbers in the import that is "
+            "repeated (`like`): mend the value, or leave it empty"
+        )
+
+
+def learn_columns(
+    connection: DuckDBPyConnection, sources: Sequence[Source], settings: ImportSettings
+) -> list[ColumnRecipe]:
+    """How every column becomes features: means, deviations and categories of the table.
 
     Raises:
         InputError: for a missing value that may not be filled, a number that is too large, text that was meant as
             numbers, too many categories, or two features with the same name.
     """
-    _check_values(connection, sources, settings)
+    _check_values(connection, sources, settings, [f"abs({source.value})" for source in sources])
     moments = _moments(connection, sources) if settings.standardise or settings.missing == "mean" else {}
-    planned = [
-        _numbers(source, settings, *moments.get(source.name, (0.0, 1.0)))
-        if source.numbers
-        else _categories(connection, source, f"categories_{i}")
-        for i, source in enumerate(sources)
-    ]
-    names = Counter(name for column in planned for name in column.names)
+    learnt = []
+    for source in sources:
+        mean, deviation = moments.get(source.name, (0.0, 1.0))
+        values = None if source.numbers else _categories(connection, source)
+        kind = kind_of(source.sql_type)
+        learnt.append(ColumnRecipe(name=source.name, kind=kind, mean=mean, deviation=deviation, categories=values))
+    names = Counter(name for column in learnt for name in column.features)
     for name, count in names.items():
         if count > 1:
             raise InputError(f"{count} features would be called {name!r}: rename a column, or leave one out")
-    return planned
+    return learnt
 
 
-def _check_values(connection: DuckDBPyConnection, sources: Sequence[Source], settings: ImportSettings) -> None:
-    facts = [
-        (f"count(*) - count({source.value})", f"max(abs({source.value}))" if source.numbers else "NULL")
-        for source in sources
+def check_repeated(
+    connection: DuckDBPyConnection, sources: Sequence[Source], recipe: Sequence[ColumnRecipe], settings: ImportSettings
+) -> None:
+    """Refuse values that the recipe of an earlier import cannot make features of.
+
+    Raises:
+        InputError: for a missing value that may not be filled, or a number that is too large.
+    """
+    sizes = [
+        f"abs({column.standardised(source.value) if settings.standardise else source.value})"
+        for source, column in zip(sources, recipe, strict=True)
     ]
-    for source, (absent, largest) in zip(sources, _measured(connection, facts), strict=True):
+    _check_values(connection, sources, settings, sizes)
+
+
+def plan_columns(
+    connection: DuckDBPyConnection, sources: Sequence[Source], recipe: Sequence[ColumnRecipe], settings: ImportSettings
+) -> list[Column]:
+    """What every column becomes, by its recipe."""
+    return [
+        _numbers(source, column, settings)
+        if column.categories is None
+        else _coded(connection, source, column, f"categories_{i}")
+        for i, (source, column) in enumerate(zip(sources, recipe, strict=True))
+    ]
+
+
+def count_unseen(connection: DuckDBPyConnection, sources: Sequence[Source]) -> dict[str, Unseen]:
+    """Values of every column of text that its recipe does not have; :func:`plan_columns` comes first."""
+    counted = {}
+    for i, source in enumerate(sources):
+        if source.numbers:
+            continue
+        row = connection.execute(
+            f"SELECT count(*), count(DISTINCT {source.value}), min({source.value}) FROM nodes "
+            f"WHERE {source.value} NOT IN (SELECT k.value FROM categories_{i} AS k)"
+        ).fetchone()
+        assert row is not None
+        if row[0]:
+            counted[source.name] = Unseen(*row)
+    return counted
+
+
+def _check_values(
+    connection: DuckDBPyConnection, sources: Sequence[Source], settings: ImportSettings, sizes: Sequence[str]
+) -> None:
+    """Refuse missing values that may not be filled, and numbers whose ``sizes`` (in SQL) are too large."""
+    facts = [
+        (f"count(*) - count({source.value})", f"max({size})" if source.numbers else "NULL")
+        for source, size in zip(sources, sizes, strict=True)
+    ]
+    for source, size, (absent, largest) in zip(sources, sizes, _measured(connection, facts), strict=True):
         if absent and settings.missing == "error":
-            raise InputError(
-                f"column {source.name!r} has {absent:,} missing values: fill them with `missing='mean'` or "
-                "`missing='zero'`, or leave the column out"
-            )
+            _raise_missing(source.name, absent, settings)
         if largest is not None and largest > _largest(settings):
-            _raise_too_large(connection, source, settings)
+            _raise_too_large(connection, source, settings, size)
+
+
+def _raise_missing(name: str, absent: int, settings: ImportSettings) -> None:
+    what = f"column {name!r} has {absent:,} missing values"
+    if settings.like is not None:
+        raise InputError(
+            f"{what}, and {settings.like} was imported without a rule for them (`like`): fill them in the table, or "
+            "import both again with `missing='mean'` or `missing='zero'`"
+        )
+    raise InputError(f"{what}: fill them with `missing='mean'` or `missing='zero'`, or leave the column out")
 
 
 def _measured(connection: DuckDBPyConnection, facts: Sequence[tuple[str, str]]) -> Iterator[tuple[Any, Any]]:
@@ -188,18 +280,23 @@ def _measured(connection: DuckDBPyConnection, facts: Sequence[tuple[str, str]]) 
 
 def _largest(settings: ImportSettings) -> float:
     """The largest number that a column may hold."""
-    if settings.standardise:
+    if settings.standardise and settings.like is None:
         return LARGEST_STANDARDISED
     return float(np.finfo(np.float16).max) if settings.dtype == "float16" else LARGEST_AS_IT_IS
 
 
-def _raise_too_large(connection: DuckDBPyConnection, source: Source, settings: ImportSettings) -> None:
+def _raise_too_large(connection: DuckDBPyConnection, source: Source, settings: ImportSettings, size: str) -> None:
     limit = _largest(settings)
     row = connection.execute(
         f"SELECT nodes.node, CAST(nodes.id AS VARCHAR), {source.value} FROM nodes "
-        f"WHERE abs({source.value}) > {limit!r} ORDER BY nodes.node LIMIT 1"
+        f"WHERE {size} > {limit!r} ORDER BY nodes.node LIMIT 1"
     ).fetchone()
     assert row is not None
+    if settings.like is not None:
+        raise InputError(
+            f"column {source.name!r} is {row[2]:g} in row {row[0] + 1:,} (id {row[1]!r}): made a feature as in "
+            f"{settings.like} (`like`), it exceeds {limit:g}; mend the value, or leave it empty"
+        )
     kind, advice = "features", "scale the column"
     if not settings.standardise:
         advice = "use `standardise=True`, or scale the column"
@@ -221,29 +318,36 @@ def _moments(connection: DuckDBPyConnection, sources: Sequence[Source]) -> dict[
     }
 
 
-def _numbers(source: Source, settings: ImportSettings, mean: float, deviation: float) -> Column:
-    value, fill = source.value, mean if settings.missing == "mean" else 0.0
+def _numbers(source: Source, column: ColumnRecipe, settings: ImportSettings) -> Column:
+    value, fill = source.value, column.mean if settings.missing == "mean" else 0.0
     if settings.standardise:  # first, so that what is filled in is the mean either way
-        value, fill = f"({value} - {mean!r}) / {deviation!r}", 0.0
-    return Column(f"CAST(COALESCE({value}, {fill!r}) AS FLOAT)", (source.name,), categorical=False)
+        value, fill = column.standardised(value), 0.0
+    return Column(f"CAST(COALESCE({value}, {fill!r}) AS FLOAT)", column.features, categorical=False)
 
 
-def _categories(connection: DuckDBPyConnection, source: Source, table: str) -> Column:
+def _categories(connection: DuckDBPyConnection, source: Source) -> tuple[str, ...]:
+    """The values of a column of text, in their order."""
     query = f"SELECT DISTINCT {source.value} AS value FROM nodes WHERE {source.value} IS NOT NULL"
     first = f"SELECT v.value FROM ({query}) AS v ORDER BY v.value LIMIT {MOST_CATEGORIES + 1}"
-    values = [row[0] for row in connection.execute(first).fetchall()]
+    values = tuple(row[0] for row in connection.execute(first).fetchall())
     _check_commas(source.name, values)
     if len(values) > MOST_CATEGORIES:
         raise InputError(
             f"column {source.name!r} is text with more than {MOST_CATEGORIES:,} different values: that is a name, "
             "not a category; leave the column out"
         )
+    return values
+
+
+def _coded(connection: DuckDBPyConnection, source: Source, column: ColumnRecipe, table: str) -> Column:
+    """A feature for every category; ``table`` is made, with a code for each."""
+    values = list(column.categories or ())
     connection.execute(
-        f"CREATE TEMP TABLE {table} AS SELECT v.value AS value, row_number() OVER (ORDER BY v.value) - 1 AS code "
-        f"FROM ({query}) AS v"
+        f"CREATE TEMP TABLE {table} AS SELECT unnest(?::VARCHAR[]) AS value, unnest(range(?)) AS code",
+        [values, len(values)],
     )
     expression = f"COALESCE((SELECT k.code FROM {table} AS k WHERE k.value = {source.value}), -1)"
-    return Column(expression, tuple(f"{source.name}={value}" for value in values), categorical=True)
+    return Column(expression, column.features, categorical=True)
 
 
 def _check_commas(name: str, values: Sequence[str]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
 from imgcl._core.unlabelled import WORDS, as_text, is_infinite, is_unlabelled
@@ -27,6 +29,7 @@ def write_labels(
     kind: str | None,
     n: int,
     words: frozenset[str] = WORDS,
+    known: Sequence[str] = (),
 ) -> list[str] | None:
     """Write the array ``y`` from the column ``label`` of the table ``nodes``; returns the names of the classes.
 
@@ -37,6 +40,7 @@ def write_labels(
         kind: SQL type of the column, without its parameters.
         n: number of nodes.
         words: text that means no label, see :mod:`imgcl._core.unlabelled`.
+        known: classes of an earlier import, which keep their numbers whether they occur or not; others follow.
 
     Raises:
         InputError: for a column that names nodes instead of classes, or a label that is an infinite number.
@@ -48,15 +52,23 @@ def write_labels(
         f"CREATE TEMP TABLE classes AS SELECT v.value AS value, row_number() OVER (ORDER BY "
         f"{_order(connection, kind)}) - 1 AS code FROM label_values AS v"
     )
+    found = connection.execute("SELECT classes.value FROM classes ORDER BY classes.code").fetchall()
+    names = check_distinct("class_names", [as_text(row[0]) for row in found])
+    classes = list(dict.fromkeys([*known, *names]))
+    number = {name: code for code, name in enumerate(classes)}
+    _write_codes(connection, writer, n, np.array([*(number[name] for name in names), -1], dtype=np.int64))
+    return classes
+
+
+def _write_codes(connection: DuckDBPyConnection, writer: StoreWriter, n: int, numbers: NDArray[np.int64]) -> None:
+    """Write the array ``y``: what ``numbers`` has for the code of a node's label, and its last for none."""
     y = writer.create("y", (n,), np.int64)
     query = (
         "SELECT nodes.node AS node, COALESCE(classes.code, -1) AS code "
         "FROM nodes LEFT JOIN classes ON nodes.label = classes.value"
     )
     for frame in chunks(connection.execute(query)):
-        y[frame["node"].to_numpy()] = frame["code"].to_numpy()
-    names = connection.execute("SELECT classes.value FROM classes ORDER BY classes.code").fetchall()
-    return list(check_distinct("class_names", [as_text(row[0]) for row in names]))
+        y[frame["node"].to_numpy()] = numbers[frame["code"].to_numpy()]
 
 
 def _find_labels(connection: DuckDBPyConnection, label: str, words: frozenset[str]) -> None:

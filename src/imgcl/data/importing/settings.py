@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -15,12 +16,10 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "m
 LEAST_MEMORY = 200 * 10**6
 
 
-class ImportSettings(BaseModel):
-    """Which columns mean what, and what to do where data are not as they should be.
+class RepeatedSettings(BaseModel):
+    """The settings that decide which features, labels and edges come out of tables: ``like`` repeats them.
 
     Attributes:
-        edges: file, or glob of files, with one edge per row: Parquet, CSV or TSV (gzipped too).
-        nodes: the same with one node per row; by default the nodes are those that edges name, without labels.
         id_column: column of the nodes that edges refer to; text or integers.
         src: column of an edge's source.
         dst: column of an edge's target.
@@ -37,17 +36,13 @@ class ImportSettings(BaseModel):
             category has none of the values.
         standardise: numeric columns get mean 0 and standard deviation 1; missing values are filled afterwards.
         dtype: how features are stored.
-        memory_limit: bytes that the import may use.
-        name: what to call the graph; by default as the store.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    edges: str
-    nodes: str | None = None
     id_column: str = "id"
-    src: str
-    dst: str
+    src: str = "src"
+    dst: str = "dst"
     label: str | None = None
     numeric_label: bool = False
     features: tuple[str, ...] = ()
@@ -57,6 +52,33 @@ class ImportSettings(BaseModel):
     missing: Literal["error", "mean", "zero"] = "error"
     standardise: bool = False
     dtype: Literal["float32", "float16"] = "float32"
+
+    @property
+    def structural(self) -> bool:
+        """Whether features are made from the edges."""
+        return self.features in ((), ("structure",))
+
+
+class ImportSettings(RepeatedSettings):
+    """Which tables to read, which columns mean what, and what to do where data are not as they should be.
+
+    Columns and rules are those of :class:`RepeatedSettings`.
+
+    Attributes:
+        edges: file, or glob of files, with one edge per row: Parquet, CSV or TSV (gzipped too).
+        nodes: the same with one node per row; by default the nodes are those that edges name, without labels.
+        like: store of an earlier import, whose columns and rules, categories, means and deviations are repeated: the
+            features are the same in the same order. Columns and rules that are given as well must agree with it, but
+            ``on_dangling`` may differ. A value that the earlier import did not have has none of the features of its
+            column; new classes come after the known ones; a table without the label column gives a store without
+            labels.
+        memory_limit: bytes that the import may use.
+        name: what to call the graph; by default as the store.
+    """
+
+    edges: str
+    nodes: str | None = None
+    like: Path | None = None
     memory_limit: int = 2 * 10**9
     name: str | None = None
 
@@ -66,9 +88,9 @@ class ImportSettings(BaseModel):
         return self.edges if self.nodes is None else self.nodes
 
     @property
-    def structural(self) -> bool:
-        """Whether features are made from the edges."""
-        return self.features in ((), ("structure",))
+    def repeated(self) -> RepeatedSettings:
+        """Columns and rules, without files."""
+        return RepeatedSettings(**self.model_dump(include=set(RepeatedSettings.model_fields)))
 
 
 def parse_size(text: str) -> int:

@@ -118,16 +118,36 @@ def open_table(
     Raises:
         InputError: when the file cannot be read, or has no such column.
     """
-    kind = Path(path).name.lower().removesuffix(".gz").removesuffix(".zst")
-    if not kind.endswith((*PARQUET, *CSV)):
+    files = _files(connection, path)
+    if _is_parquet(path):
+        return _open_parquet(connection, path, files, wanted)
+    return _open_csv(connection, path, len(files), wanted, as_text, missing)
+
+
+def column_names(connection: DuckDBPyConnection, path: str, wanted: set[str]) -> tuple[str, ...]:
+    """The columns of a file, or of the first of a glob; ``wanted`` ones help to find the delimiter of a CSV file."""
+    files = _files(connection, path)
+    if _is_parquet(path):
+        return _parquet_names(connection, path, files)
+    return tuple(_header(connection, path, wanted)[1])
+
+
+def _files(connection: DuckDBPyConnection, path: str) -> list[str]:
+    if not _kind(path).endswith((*PARQUET, *CSV)):
         raise InputError(f"{path}: the name must end in .parquet, {', '.join(CSV)} (perhaps .gz)")
     found = f"SELECT file FROM glob({quoted_text(path)}) ORDER BY file"
     files = [row[0] for row in run(connection, found, path).fetchall()]
     if not files:
         raise DataNotFoundError(f"there is no file {path}")
-    if kind.endswith(PARQUET):
-        return _open_parquet(connection, path, files, wanted)
-    return _open_csv(connection, path, len(files), wanted, as_text, missing)
+    return files
+
+
+def _kind(path: str) -> str:
+    return Path(path).name.lower().removesuffix(".gz").removesuffix(".zst")
+
+
+def _is_parquet(path: str) -> bool:
+    return _kind(path).endswith(PARQUET)
 
 
 def check_columns(path: str, names: Sequence[str], wanted: Mapping[str, str | None]) -> None:
@@ -149,11 +169,15 @@ def _open_parquet(
     connection: DuckDBPyConnection, path: str, files: Sequence[str], wanted: Mapping[str, str | None]
 ) -> Table:
     source = f"read_parquet({quoted_text(path)}, hive_partitioning = false)"
-    schema = run(connection, f"SELECT name, num_children FROM parquet_schema({quoted_text(files[0])})", path)
-    names = _top_level(schema.fetchall())
+    names = _parquet_names(connection, path, files)
     check_columns(path, names, wanted)
     types = tuple(kind for _, kind in _described(connection, source, path))
     return Table(path, _placed(source, len(names)), names, types, len(files), text=False)
+
+
+def _parquet_names(connection: DuckDBPyConnection, path: str, files: Sequence[str]) -> tuple[str, ...]:
+    schema = run(connection, f"SELECT name, num_children FROM parquet_schema({quoted_text(files[0])})", path)
+    return _top_level(schema.fetchall())
 
 
 def _top_level(schema: Sequence[tuple[str, int | None]]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ mapped pairs go to a file, and from there into sorted neighbour lists. Node numb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,21 @@ from numpy.typing import NDArray
 
 from imgcl._core.errors import GraphError, InputError
 from imgcl._core.unlabelled import FILE_WORDS, WORDS
-from imgcl.data.importing.columns import Source, choose_columns, feature_sources, plan_columns
+from imgcl.data.importing.columns import (
+    Column,
+    Source,
+    check_repeated,
+    choose_columns,
+    count_unseen,
+    feature_sources,
+    learn_columns,
+    plan_columns,
+    repeated_sources,
+)
 from imgcl.data.importing.database import chunks, quoted_text, run, scalar, scratch_database
+from imgcl.data.importing.edges import EXACT, TEXT, edge_table, map_edges
 from imgcl.data.importing.labels import NUMBERS, write_labels
+from imgcl.data.importing.recipe import Recipe, Unseen
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import MISSING, Table, kind_of, open_table
 from imgcl.data.store import PairFile, StoreWriter, build_csr
@@ -26,9 +38,6 @@ from imgcl.graph.checks import Cleaning, no_features
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-TEXT = ("VARCHAR", "UUID", "BLOB", "ENUM")
-EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # from here on, floats no longer tell an integer from the next one
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,9 @@ class ImportReport:
         dangling: rows left out because a node is unknown.
         weightless: rows left out because their weight is 0 or missing.
         cleaning: self-loops, duplicates, one-directional edges.
+        unseen: by column, values that the import named by ``like`` did not have; these features are 0.
+        new_classes: classes that it did not have.
+        without_label: the label column, where the repeated import had one and this table has none.
     """
 
     path: Path
@@ -54,6 +66,9 @@ class ImportReport:
     dangling: int
     weightless: int
     cleaning: Cleaning
+    unseen: dict[str, Unseen] = field(default_factory=dict)
+    new_classes: tuple[str, ...] = ()
+    without_label: str | None = None
 
 
 def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progress | None = None) -> ImportReport:
@@ -68,22 +83,31 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         InputError: when a file or column is not there, ids are missing or not unique, or a value is refused.
     """
     say = on_progress or (lambda stage, done, total: None)
+    known = None if settings.like is None else Recipe.read(settings.like)
+    asked, settings = settings, settings if known is None else known.applied(settings)
     _check_roles(settings)
+    unseen: dict[str, Unseen] = {}
     with StoreWriter(out) as writer:
         folder = writer.scratch()
         with scratch_database(folder, settings.memory_limit) as connection:
             say("nodes", 0, None)
-            features, label, words = _read_nodes(connection, settings)
+            if known is not None:
+                settings = known.fitted(connection, settings, label_needed=asked.label is not None)
+            features, label, words = _read_nodes(connection, settings, known)
             n = int(scalar(connection, "SELECT count(*) FROM nodes"))
             _check_ids(connection, settings, n)
-            classes = write_labels(connection, writer, settings.label, label, n, words)
+            old = (known and known.class_names) or ()
+            classes = write_labels(connection, writer, settings.label, label, n, words, old)
+            recipe = _recipe(connection, settings, features, known, classes)
             if settings.structural:
                 _check_memory_of_structure(settings, n)
             else:
-                width = _write_features(connection, writer, settings, features, n, say)
+                columns = plan_columns(connection, features, recipe.columns, settings)
+                width = _write_features(connection, writer, columns, settings.dtype, n, say)
+                unseen = {} if known is None else count_unseen(connection, features)
             _write_names(connection, writer, n)
             pairs = PairFile(folder / "pairs", n)
-            rows, dangling, weightless = _map_edges(connection, pairs, settings, say)
+            rows, dangling, weightless = map_edges(connection, pairs, settings, say)
         say("neighbour lists", 0, 100)
         built = build_csr(
             pairs,
@@ -96,9 +120,39 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         if settings.structural:
             say("structure", 0, None)
             width = _write_structure(writer, built.indptr, settings.dtype)
+        recipe.write(writer.folder)
         name = settings.name or Path(out).name.removesuffix(".store")
         path = writer.commit(name, class_names=classes, cleaning=built.cleaning)
-    return ImportReport(path, n, width, rows, int(built.indptr[-1]) // 2, dangling, weightless, built.cleaning)
+    return ImportReport(
+        path,
+        n,
+        width,
+        rows,
+        int(built.indptr[-1]) // 2,
+        dangling,
+        weightless,
+        built.cleaning,
+        unseen,
+        tuple(classes or ())[len(old) :] if known is not None else (),
+        recipe.settings.label if settings.label is None else None,
+    )
+
+
+def _recipe(
+    connection: DuckDBPyConnection,
+    settings: ImportSettings,
+    features: list[Source],
+    known: Recipe | None,
+    classes: list[str] | None,
+) -> Recipe:
+    """What the store keeps: the recipe of these tables, or the known one after checks, with the classes found."""
+    if known is None:
+        columns = () if settings.structural else tuple(learn_columns(connection, features, settings))
+        return Recipe(
+            settings=settings.repeated, columns=columns, class_names=None if classes is None else tuple(classes)
+        )
+    check_repeated(connection, features, known.columns, settings)
+    return known if classes is None else known.model_copy(update={"class_names": tuple(classes)})
 
 
 def _check_roles(settings: ImportSettings) -> None:
@@ -112,11 +166,8 @@ def _check_roles(settings: ImportSettings) -> None:
         raise InputError(f"`{what}` is a column of the nodes, and there is no table of nodes: give it (`nodes`)")
 
 
-# ---------------------------------------------------------------------- nodes
-
-
 def _read_nodes(
-    connection: DuckDBPyConnection, settings: ImportSettings
+    connection: DuckDBPyConnection, settings: ImportSettings, known: Recipe | None
 ) -> tuple[list[Source], str | None, frozenset[str]]:
     """Copy the columns that are needed into the table ``nodes``, numbered in their order.
 
@@ -128,9 +179,11 @@ def _read_nodes(
     if settings.nodes is None:
         _collect_nodes(connection, settings)
         return [], None, WORDS
-    table = _node_table(connection, settings)
+    table = _node_table(connection, settings, known)
     features = []
-    if not settings.structural:
+    if known is not None:
+        features = known.feature_columns(table.names, settings)
+    elif not settings.structural:
         features = choose_columns(settings.features, table.names, settings.nodes, _no_features(settings))
     columns = {"id": table.column(settings.id_column)}
     if settings.label is not None:
@@ -146,12 +199,14 @@ def _read_nodes(
     sources = {name: (f"f{i}", types[f"f{i}"]) for i, name in enumerate(features)}
     label = kind_of(types["label"]) if settings.label is not None else None
     words = FILE_WORDS if table.text else WORDS
+    if known is not None:
+        return repeated_sources(connection, sources, known.columns), label, words
     return feature_sources(connection, sources, guessed=table.text), label, words
 
 
 def _collect_nodes(connection: DuckDBPyConnection, settings: ImportSettings) -> None:
     """Make the table ``nodes`` of all ids that edges name, as text; numbers in their order."""
-    table = _edge_table(connection, settings)
+    table = edge_table(connection, settings)
     ends = (
         f"SELECT CAST({table.column(end)} AS VARCHAR) AS id FROM {table.sql}" for end in (settings.src, settings.dst)
     )
@@ -169,7 +224,7 @@ def _name_nodes(connection: DuckDBPyConnection, kind: str) -> None:
     connection.execute(f"CREATE VIEW ids AS SELECT nodes.node AS node, {key} AS id, {as_text} AS name FROM nodes")
 
 
-def _node_table(connection: DuckDBPyConnection, settings: ImportSettings) -> Table:
+def _node_table(connection: DuckDBPyConnection, settings: ImportSettings, known: Recipe | None) -> Table:
     """The node table; NA and its like mean no value in CSV files, unless a node is called so."""
     named = _no_features(settings)
     plain = open_table(connection, settings.node_file, named)
@@ -180,6 +235,7 @@ def _node_table(connection: DuckDBPyConnection, settings: ImportSettings) -> Tab
     if run(connection, names, settings.node_file).fetchone() != (0,):
         return plain
     texts = [name for name in (settings.id_column, settings.label) if name is not None]
+    texts += [] if known is None else known.texts
     return open_table(connection, settings.node_file, named, as_text=texts, missing=MISSING)
 
 
@@ -220,17 +276,11 @@ def _check_ids(connection: DuckDBPyConnection, settings: ImportSettings, n: int)
 
 
 def _write_features(
-    connection: DuckDBPyConnection,
-    writer: StoreWriter,
-    settings: ImportSettings,
-    features: list[Source],
-    n: int,
-    say: Progress,
+    connection: DuckDBPyConnection, writer: StoreWriter, columns: list[Column], dtype: str, n: int, say: Progress
 ) -> int:
     """Write the array ``x``; returns its width."""
-    columns = plan_columns(connection, features, settings)
     begins = np.concatenate([[0], np.cumsum([len(column.names) for column in columns])])
-    x = writer.create("x", (n, int(begins[-1])), np.dtype(settings.dtype))
+    x = writer.create("x", (n, int(begins[-1])), np.dtype(dtype))
     if not x.shape[1]:
         raise InputError("the feature columns hold no values at all: choose others (`features`)")
     wanted = ", ".join(f"{column.expression} AS f{i}" for i, column in enumerate(columns))
@@ -272,87 +322,3 @@ def _write_names(connection: DuckDBPyConnection, writer: StoreWriter, n: int) ->
         text[end : end + len(joined)] = np.frombuffer(joined, np.uint8)
         ends[row : row + len(frame)] = end + np.cumsum(frame["length"].to_numpy())
         end, row = end + len(joined), row + len(frame)
-
-
-# ---------------------------------------------------------------------- edges
-
-
-def _map_edges(
-    connection: DuckDBPyConnection, pairs: PairFile, settings: ImportSettings, say: Progress
-) -> tuple[int, int, int]:
-    """Append every edge's node numbers; returns rows read, dangling ones, and those without weight."""
-    table = _edge_table(connection, settings)
-    key, ends = _keys(connection, table, settings)
-    connection.execute("SET preserve_insertion_order = false")
-    query = (
-        f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weighs AS weighs FROM "
-        f"(SELECT {ends[0]} AS a, {ends[1]} AS b, {_weighs(table, settings.weight)} AS weighs FROM {table.sql}) AS e "
-        f"LEFT JOIN ids AS s ON s.{key} = e.a LEFT JOIN ids AS d ON d.{key} = e.b"
-    )
-    total = None
-    if not table.text:
-        total = int(scalar(connection, f"SELECT count(*) FROM {table.sql}"))
-    rows = dangling = weightless = 0
-    for frame in chunks(run(connection, query, settings.edges), settings.edges):
-        u, v, weighs = (frame[name].to_numpy() for name in ("u", "v", "weighs"))
-        rows += len(frame)
-        weightless += int((~weighs).sum())
-        known = (u >= 0) & (v >= 0)
-        dangling += int((weighs & ~known).sum())
-        if dangling and settings.on_dangling == "error":
-            _raise_dangling(connection, query, settings)
-        pairs.append(u[weighs & known], v[weighs & known])
-        say("edges", rows, total)
-    return rows, dangling, weightless
-
-
-def _edge_table(connection: DuckDBPyConnection, settings: ImportSettings) -> Table:
-    named = {"src": settings.src, "dst": settings.dst, "weight": settings.weight}
-    return open_table(connection, settings.edges, named, as_text=[name for name in named.values() if name is not None])
-
-
-def _keys(connection: DuckDBPyConnection, table: Table, settings: ImportSettings) -> tuple[str, list[str]]:
-    """By which column of ``ids`` edges are looked up, and SQL of their two ends."""
-    kinds = {column: table.kind(column) for column in (settings.src, settings.dst)}
-    kind = kind_of(str(connection.execute("DESCRIBE SELECT ids.id FROM ids").fetchall()[0][1]))
-    columns = [table.column(column) for column in kinds]
-    if kind in TEXT or not set(TEXT).isdisjoint(kinds.values()):  # as soon as one side is text, all are compared so
-        return "name", [f"CAST({column} AS VARCHAR)" for column in columns]
-    _check_exact(connection, settings, {settings.id_column: (settings.node_file, kind)})
-    _check_exact(connection, settings, {column: (settings.edges, kinds[column]) for column in kinds})
-    return "id", columns
-
-
-def _check_exact(connection: DuckDBPyConnection, settings: ImportSettings, columns: dict[str, tuple[str, str]]) -> None:
-    """Refuse ids that a column of floats cannot tell from their neighbours: their edges would join other nodes."""
-    for column, (path, kind) in columns.items():
-        exact = EXACT.get(kind)
-        if exact is None:
-            continue
-        row = connection.execute(f"SELECT ids.name FROM ids WHERE abs(ids.id) >= {exact} LIMIT 1").fetchone()
-        if row is not None:
-            raise InputError(
-                f"{path}: column {column!r} holds floats ({kind}), which cannot tell ids such as {row[0]} of "
-                f"{settings.node_file} from their neighbours: write the column as integers or text"
-            )
-
-
-def _weighs(table: Table, weight: str | None) -> str:
-    """SQL of whether a row is an edge."""
-    if weight is None:
-        return "true"
-    number = f"CAST({table.value(weight)} AS DOUBLE)"
-    return f"COALESCE({number} <> 0 AND NOT isnan({number}), false)"
-
-
-def _raise_dangling(connection: DuckDBPyConnection, query: str, settings: ImportSettings) -> None:
-    wider = query.replace("AS v,", "AS v, e.a AS a, e.b AS b,", 1)
-    facts = connection.execute(
-        f"SELECT count(*), any_value(CASE WHEN w.u < 0 THEN w.a ELSE w.b END) FROM ({wider}) AS w "
-        "WHERE w.weighs AND (w.u < 0 OR w.v < 0)"
-    ).fetchone()
-    assert facts is not None
-    raise InputError(
-        f"{settings.edges}: {facts[0]:,} edges name nodes that {settings.node_file} does not have, for example "
-        f"{facts[1]!r}: use `on_dangling='drop'` to leave them out, or add the nodes"
-    )

@@ -1,0 +1,99 @@
+"""The edges of a table as pairs of node numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from imgcl._core.errors import InputError
+from imgcl.data.importing.database import chunks, run, scalar
+from imgcl.data.importing.settings import ImportSettings, Progress
+from imgcl.data.importing.source import Table, kind_of, open_table
+from imgcl.data.store import PairFile
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+TEXT = ("VARCHAR", "UUID", "BLOB", "ENUM")
+EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # from here on, floats no longer tell an integer from the next one
+
+
+def map_edges(
+    connection: DuckDBPyConnection, pairs: PairFile, settings: ImportSettings, say: Progress
+) -> tuple[int, int, int]:
+    """Append every edge's node numbers; returns rows read, dangling ones, and those without weight."""
+    table = edge_table(connection, settings)
+    key, ends = _keys(connection, table, settings)
+    connection.execute("SET preserve_insertion_order = false")
+    query = (
+        f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weighs AS weighs FROM "
+        f"(SELECT {ends[0]} AS a, {ends[1]} AS b, {_weighs(table, settings.weight)} AS weighs FROM {table.sql}) AS e "
+        f"LEFT JOIN ids AS s ON s.{key} = e.a LEFT JOIN ids AS d ON d.{key} = e.b"
+    )
+    total = None
+    if not table.text:
+        total = int(scalar(connection, f"SELECT count(*) FROM {table.sql}"))
+    rows = dangling = weightless = 0
+    for frame in chunks(run(connection, query, settings.edges), settings.edges):
+        u, v, weighs = (frame[name].to_numpy() for name in ("u", "v", "weighs"))
+        rows += len(frame)
+        weightless += int((~weighs).sum())
+        known = (u >= 0) & (v >= 0)
+        dangling += int((weighs & ~known).sum())
+        if dangling and settings.on_dangling == "error":
+            _raise_dangling(connection, query, settings)
+        pairs.append(u[weighs & known], v[weighs & known])
+        say("edges", rows, total)
+    return rows, dangling, weightless
+
+
+def edge_table(connection: DuckDBPyConnection, settings: ImportSettings) -> Table:
+    """The table of edges, its columns as text."""
+    named = {"src": settings.src, "dst": settings.dst, "weight": settings.weight}
+    return open_table(connection, settings.edges, named, as_text=[name for name in named.values() if name is not None])
+
+
+def _keys(connection: DuckDBPyConnection, table: Table, settings: ImportSettings) -> tuple[str, list[str]]:
+    """By which column of ``ids`` edges are looked up, and SQL of their two ends."""
+    kinds = {column: table.kind(column) for column in (settings.src, settings.dst)}
+    kind = kind_of(str(connection.execute("DESCRIBE SELECT ids.id FROM ids").fetchall()[0][1]))
+    columns = [table.column(column) for column in kinds]
+    if kind in TEXT or not set(TEXT).isdisjoint(kinds.values()):  # as soon as one side is text, all are compared so
+        return "name", [f"CAST({column} AS VARCHAR)" for column in columns]
+    _check_exact(connection, settings, {settings.id_column: (settings.node_file, kind)})
+    _check_exact(connection, settings, {column: (settings.edges, kinds[column]) for column in kinds})
+    return "id", columns
+
+
+def _check_exact(connection: DuckDBPyConnection, settings: ImportSettings, columns: dict[str, tuple[str, str]]) -> None:
+    """Refuse ids that a column of floats cannot tell from their neighbours: their edges would join other nodes."""
+    for column, (path, kind) in columns.items():
+        exact = EXACT.get(kind)
+        if exact is None:
+            continue
+        row = connection.execute(f"SELECT ids.name FROM ids WHERE abs(ids.id) >= {exact} LIMIT 1").fetchone()
+        if row is not None:
+            raise InputError(
+                f"{path}: column {column!r} holds floats ({kind}), which cannot tell ids such as {row[0]} of "
+                f"{settings.node_file} from their neighbours: write the column as integers or text"
+            )
+
+
+def _weighs(table: Table, weight: str | None) -> str:
+    """SQL of whether a row is an edge."""
+    if weight is None:
+        return "true"
+    number = f"CAST({table.value(weight)} AS DOUBLE)"
+    return f"COALESCE({number} <> 0 AND NOT isnan({number}), false)"
+
+
+def _raise_dangling(connection: DuckDBPyConnection, query: str, settings: ImportSettings) -> None:
+    wider = query.replace("AS v,", "AS v, e.a AS a, e.b AS b,", 1)
+    facts = connection.execute(
+        f"SELECT count(*), any_value(CASE WHEN w.u < 0 THEN w.a ELSE w.b END) FROM ({wider}) AS w "
+        "WHERE w.weighs AND (w.u < 0 OR w.v < 0)"
+    ).fetchone()
+    assert facts is not None
+    raise InputError(
+        f"{settings.edges}: {facts[0]:,} edges name nodes that {settings.node_file} does not have, for example "
+        f"{facts[1]!r}: use `on_dangling='drop'` to leave them out, or add the nodes"
+    )

@@ -1,0 +1,185 @@
+"""The recipe of an import: what was learnt from the tables, kept in the store so that new tables are read alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+
+from imgcl._core.checksums import read_checked_json, write_checked_json
+from imgcl._core.errors import GraphError, InputError, RunError
+from imgcl.data.importing.settings import ImportSettings, RepeatedSettings
+from imgcl.data.importing.source import column_names, shown
+from imgcl.data.store import is_store
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+FORMAT = "imgcl-import-recipe-1"
+FILE = "recipe.json"
+LARGEST = 1 << 28  # bytes
+AGAIN = "import its tables again"
+FREE = ("on_dangling",)  # it changes no feature: an import that repeats another may choose it anew
+
+
+class ColumnRecipe(BaseModel):
+    """How a column becomes features.
+
+    Attributes:
+        name: of the column.
+        kind: its SQL type, without parameters.
+        mean: what a column of numbers is centred by, or filled with.
+        deviation: what it is divided by.
+        categories: values of a column of text, one feature each; ``None``: the column holds numbers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    kind: str
+    mean: FiniteFloat = 0.0
+    deviation: Annotated[FiniteFloat, Field(gt=0)] = 1.0
+    categories: tuple[str, ...] | None = None
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features it becomes."""
+        return (self.name,) if self.categories is None else tuple(f"{self.name}={value}" for value in self.categories)
+
+    def standardised(self, value: str) -> str:
+        """SQL of a number with the mean and deviation of the first import taken out."""
+        return f"({value} - {self.mean!r}) / {self.deviation!r}"
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Values of a column of text that the first import did not have.
+
+    Attributes:
+        nodes: number of nodes that have one; their features of this column are 0.
+        values: number of different ones.
+        example: the first of them.
+    """
+
+    nodes: int
+    values: int
+    example: str
+
+
+class Recipe(BaseModel):
+    """All that an import needs to give other tables the same features.
+
+    Attributes:
+        settings: columns and rules, as they were given.
+        columns: the feature columns; none where features are made from the edges.
+        class_names: in the order of their numbers; ``None``: there was no label.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    settings: RepeatedSettings
+    columns: tuple[ColumnRecipe, ...] = ()
+    class_names: tuple[str, ...] | None = None
+
+    def write(self, folder: Path) -> None:
+        """Put the recipe into the directory of a store."""
+        write_checked_json(folder / FILE, self.model_dump(mode="json"), FORMAT)
+
+    @classmethod
+    def read(cls, store: Path) -> Recipe:
+        """The recipe of a store.
+
+        Raises:
+            GraphError: where there is no store, or it has no recipe, or a damaged one.
+        """
+        folder = store.expanduser()
+        if not is_store(folder):
+            raise GraphError(f"{store} is not a graph store (`like`): give the store of an earlier import")
+        if not (folder / FILE).is_file():
+            raise GraphError(
+                f"{store} has no recipe to repeat (`like`): it was made by an earlier version, or not from tables; "
+                f"{AGAIN}"
+            )
+        try:
+            return cls(**read_checked_json(folder / FILE, FORMAT, AGAIN, largest=LARGEST))
+        except RunError as error:
+            raise GraphError(str(error)) from None
+        except (ValidationError, TypeError) as error:
+            reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "other keys"
+            raise GraphError(f"{folder / FILE} is damaged ({reason}): {AGAIN}") from None
+
+    def applied(self, settings: ImportSettings) -> ImportSettings:
+        """The settings of a new import with those of this recipe.
+
+        Raises:
+            InputError: where a setting was given and differs.
+        """
+        given = settings.model_fields_set & set(RepeatedSettings.model_fields) - set(FREE)
+        for name in sorted(given):
+            asked, known = getattr(settings, name), getattr(self.settings, name)
+            if asked != known and not (name == "features" and self._same_features(settings)):
+                raise InputError(
+                    f"`{name}` is {_text(asked)}, but {settings.like} was imported with {_text(known)} (`like`): leave "
+                    "one of the two out"
+                )
+        kept = set(FREE) & settings.model_fields_set
+        return settings.model_copy(update=self.settings.model_dump(exclude=kept))
+
+    def fitted(self, connection: DuckDBPyConnection, settings: ImportSettings, *, label_needed: bool) -> ImportSettings:
+        """The settings without their label, where the nodes have no such column and none is needed.
+
+        Raises:
+            InputError: naming all other columns that a table lacks.
+        """
+        ends = [settings.src, settings.dst, *([settings.weight] if settings.weight else [])]
+        _header_with(connection, settings.edges, ends, settings)
+        if settings.nodes is None:
+            return settings
+        wanted = [settings.id_column, *self._features, *([settings.label] if label_needed and settings.label else [])]
+        if settings.label in (None, *_header_with(connection, settings.nodes, wanted, settings)):
+            return settings
+        return settings.model_copy(update={"label": None, "numeric_label": False})
+
+    def feature_columns(self, names: tuple[str, ...], settings: ImportSettings) -> list[str]:
+        """The feature columns, in their order, of a table with these columns."""
+        _check_lacking(settings.node_file, names, self._features, settings)
+        return self._features
+
+    @property
+    def texts(self) -> list[str]:
+        """Feature columns that are text in CSV files as well, so that 007 stays 007."""
+        return [each.name for each in self.columns if each.categories is not None and each.kind != "DATE"]
+
+    @property
+    def _features(self) -> list[str]:
+        return [each.name for each in self.columns]
+
+    def _same_features(self, settings: ImportSettings) -> bool:
+        if settings.structural or self.settings.structural:
+            return settings.structural and self.settings.structural
+        return list(settings.features) == self._features
+
+
+def _header_with(
+    connection: DuckDBPyConnection, path: str, wanted: list[str], settings: ImportSettings
+) -> tuple[str, ...]:
+    """The columns of a table, which must have the wanted ones."""
+    names = column_names(connection, path, set(wanted))
+    if "" not in names:  # columns without a name get one when the table is opened, and are compared then
+        _check_lacking(path, names, wanted, settings)
+    return names
+
+
+def _check_lacking(path: str, names: tuple[str, ...], wanted: list[str], settings: ImportSettings) -> None:
+    lacking = [repr(name) for name in wanted if name not in names]
+    if lacking:
+        raise InputError(
+            f"{path} lacks columns that {settings.like} was imported from (`like`): {shown(lacking)}; "
+            f"it has {shown(names)}"
+        )
+
+
+def _text(value: Any) -> str:
+    return ",".join(value) or "none" if isinstance(value, tuple) else repr(value)
