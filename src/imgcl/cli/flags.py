@@ -11,7 +11,7 @@ OPTIONS = {  # parameters that messages of the library name, and have an option 
     *("numeric_label", "on_dangling", "out", "prior", "resume", "show", "src", "standardise", "strategy", "threads"),
     *("weight", "workers"),
 }
-OTHERS = {"decision": "--decide", "balance=None": "--no-balance", "layers=1": "--set layers=1"}
+OTHERS = {"decision": "--decide", "target": "--sort-by", "balance=None": "--no-balance", "layers=1": "--set layers=1"}
 
 
 def in_flags(message: str) -> str:
