@@ -36,7 +36,7 @@ def embed(
 ) -> None:
     """Write the embeddings of a run: one row per node, with its name where the graph has names.
 
-    Blocks have names: arrays learned, own and neighbours in .npz, columns learned_0, own_0, … in .csv and .parquet.
+    Blocks have names: arrays learned, own and neighbours in .npz, columns learned_0, own_0, ... in .csv and .parquet.
     An .npy file holds one array, the learned block.
 
     With --graph a new graph is embedded by the trained encoder. Features are matched by name where both graphs have

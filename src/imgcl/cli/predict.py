@@ -33,7 +33,7 @@ def predict(
     label_column: Annotated[str | None, typer.Option(help="Column of --labels that has the class.")] = None,
     classifier: Annotated[str, typer.Option(help="Classifier; see `imgcl evaluate`.")] = "plain",
     prior: Annotated[
-        str, typer.Option(help="Class shares of the nodes: natural, balanced, labels, estimated, or CLASS=2%,….")
+        str, typer.Option(help="Class shares of the nodes: natural, balanced, labels, estimated, or CLASS=2%,....")
     ] = "natural",
     decide: Annotated[
         str,
