@@ -64,7 +64,9 @@ def test_an_embedding_of_equal_rows_gives_chance(rows: np.ndarray) -> None:
     for name in CLASSIFIERS:
         assert result[name, "accuracy"].mean == pytest.approx(1 / 3)
     assert result["lda", "ece"].mean == pytest.approx(0, abs=1e-6)
-    assert predict(rows, y, "lda")["probability"].to_numpy() == pytest.approx(1 / 3)
+    for prior, shares in (("balanced", (1 / 3, 1 / 3, 1 / 3)), ("natural", (4 / 9, 3 / 9, 2 / 9))):
+        found = predict(rows, y, "lda", prior=prior)[["p_0", "p_1", "p_2"]].to_numpy()
+        assert found == pytest.approx(np.tile(shares, (180, 1)), abs=0.01)
 
 
 def test_lda_of_classes_without_scatter_finds_them() -> None:

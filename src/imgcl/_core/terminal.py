@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import sys
 
-IN_ASCII = {"±": "+/-", "…": "...", "\u00d7": "x", "→": "->", "·": "-", "\u2013": "-", "—": "-", "π": "pi", "━": "-", "†": "+"}
+IN_ASCII = {"±": "+/-", "…": "...", "\u00d7": "x", "→": "->", "·": "-", "\u2013": "-", "—": "-", "π": "pi"}
+IN_ASCII |= {"━": "-", "†": "+"}
 HANDLER = "imgcl.in_ascii"
 
 

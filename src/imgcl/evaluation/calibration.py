@@ -41,7 +41,7 @@ class Calibration:
 
     def probabilities(self, logits: ArrayLike) -> Floats:
         """Class probabilities (n, K) at the class shares of the labels that it was fitted to."""
-        z = np.asarray(logits, dtype=np.float64)
+        z = _from_largest(logits)
         if not self.curve:
             return np.asarray(softmax(self.slope * z + np.array(self.bias), axis=1))
         x, p = np.array(self.curve).T
@@ -85,7 +85,7 @@ def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibra
         >>> fit_calibration(np.stack([0 * z, 3 * z], axis=1), y, [0, 0]).slope < 0.5  # scores were three times too sure
         True
     """
-    z, classes, start = np.asarray(logits, dtype=np.float64), np.asarray(y), np.asarray(bias, dtype=np.float64)
+    z, classes, start = _from_largest(logits), np.asarray(y), np.asarray(bias, dtype=np.float64)
     if len(classes) < FEWEST or len(np.unique(classes)) < 2:
         return Calibration(1.0, tuple(start.tolist()))
     sizes = np.bincount(classes, minlength=z.shape[1])
@@ -93,6 +93,12 @@ def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibra
     enough = z.shape[1] == 2 and len(classes) >= ENOUGH and sizes.min() >= ENOUGH_OF_EACH
     curve = _isotonic(z[:, 1] - z[:, 0], classes) if enough else ()
     return Calibration(float(np.exp(best[0])), tuple(best[1:].tolist()), curve)
+
+
+def _from_largest(logits: ArrayLike) -> Floats:
+    """Logits less the largest of their row, which changes no probability: huge ones would round a bias off."""
+    z = np.asarray(logits, dtype=np.float64)
+    return z - z.max(axis=1, keepdims=True, initial=-np.inf) if len(z) else z
 
 
 def _loss(point: Floats, z: Floats, y: NDArray[np.int64], start: Floats) -> tuple[float, Floats]:
