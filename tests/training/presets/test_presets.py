@@ -151,7 +151,7 @@ def test_files_have_no_other_tables() -> None:
         if folder.is_dir() and not folder.name.startswith("_"):
             for file in folder.iterdir():
                 tables = tomllib.loads(file.read_text(encoding="utf-8"))
-                assert set(tables) <= {"paper", "fast"}
+                assert set(tables) <= {"paper", "fast", "auto"}
                 for table in tables.values():
                     assert set(table) <= {"origin", "source", "method", "training"}
 
