@@ -35,7 +35,7 @@ def fitted(graph, method="gbt", **settings):
 
 def config_of(graph, method="gbt", **settings):
     overrides = {**SMALL.get(method, {"dim": 8}), "epochs": 3, **settings}
-    return make_config(graph.name, method=method, overrides=overrides, device="cpu")
+    return make_config(graph.name, preset="auto", method=method, overrides=overrides, device="cpu")
 
 
 @pytest.mark.parametrize("method", METHODS)
