@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import types
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -39,7 +40,7 @@ def threaded(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
             if arguments[-1] <= 1:
                 return serial(*arguments)
             with _turn():
-                return parallel(*arguments)
+                return parallel(*arguments) if _pool() is not None else _first(parallel, arguments)
 
         call.__doc__ = function.__doc__
         call.__name__ = function.__name__
@@ -48,12 +49,27 @@ def threaded(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
     return compile_both
 
 
-def _turn() -> AbstractContextManager[Any]:
-    """What to hold while a parallel kernel runs; numba settles on a pool when the first one does."""
+def _pool() -> str | None:
+    """Which pool numba has settled on; ``None`` before its first parallel kernel."""
     try:
-        return nullcontext() if numba.threading_layer() in SAFE_POOLS else _ONE_AT_A_TIME
+        return str(numba.threading_layer())
     except ValueError:
-        return _ONE_AT_A_TIME
+        return None
+
+
+def _turn() -> AbstractContextManager[Any]:
+    """What to hold while a parallel kernel runs."""
+    return nullcontext() if _pool() in SAFE_POOLS else _ONE_AT_A_TIME
+
+
+def _first(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """The first parallel kernel, in a thread of its own.
+
+    Starting its pool, numba sets OpenMP's number of threads to its own, and torch has the same OpenMP: in the thread
+    that does so, torch would compute with another number of threads from then on.
+    """
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(kernel, *arguments).result()
 
 
 def threads_for(work: int) -> int:
