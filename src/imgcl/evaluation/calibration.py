@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 ENOUGH, ENOUGH_OF_EACH = 1000, 100  # labels from which isotonic regression is steadier than two parameters
 GROUP = 50  # labels that share a step of the isotonic regression: with single ones its ends are 0 and 1
 FEWEST = 10  # labels below which scores are taken as they are
+EDGE = 0.02  # of the slope: how steep an isotonic regression goes on beyond its ends
 SPREAD = 1.0  # prior standard deviation of the parameters: only matters with a handful of labels
 
 
@@ -26,8 +27,8 @@ SPREAD = 1.0  # prior standard deviation of the parameters: only matters with a 
 class Calibration:
     """From logits to probabilities: ``softmax(slope * logits + bias)``, or for two classes along a rising curve.
 
-    The curve is linear in log odds between its points and has the slope beyond them, so that no two scores become one
-    probability.
+    The curve is linear in log odds between its points and nearly flat beyond them, where nothing is known: it rises
+    just enough that no two scores become one probability.
 
     Attributes:
         slope: the inverse temperature.
@@ -47,7 +48,7 @@ class Calibration:
         x, p = np.array(self.curve).T
         odds = z[:, 1] - z[:, 0]
         inside = np.clip(odds, x[0], x[-1])
-        one = expit(np.interp(inside, x, logit(p)) + self.slope * (odds - inside))
+        one = expit(np.interp(inside, x, logit(p)) + EDGE * self.slope * (odds - inside))
         return np.stack([1 - one, one], axis=1)
 
     @property
