@@ -13,10 +13,10 @@ from imgcl.evaluation.decisions import Decision
 from imgcl.evaluation.fitting import Fitted, fit_all
 from imgcl.evaluation.labels import Labels
 from imgcl.evaluation.scorer import log_odds, ranks
-from imgcl.report.encoding import array
+from imgcl.report.encoding import array, classes
 
 CLASSIFIER = "plain"  # as `predict` has it; the prior is put in by calibration
-MOST = 12  # classes that a reader can choose from, the rarest first
+MOST = 8  # classes that a reader can choose from, the rarest first
 STEPS = 10_000  # of a probability
 
 
@@ -65,7 +65,7 @@ def _entry(fitted: Fitted, labels: Labels) -> dict[str, Any]:
                 "class": numbers[k],
                 "share": scorer.prior.shares[k],
                 "p": array(np.round(STEPS * probabilities[:, k]), "int16"),
-                "rank": array(ranks(scores[:, k]), "int32"),
+                "rank": classes(ranks(scores[:, k])),
                 "threshold": _threshold(probabilities[:, k], scorer.decision, k, assigned == k),
                 "expected": scorer.decision.expected.get(scorer.class_names[k]),
                 **quality["classes"][scorer.class_names[k]],
