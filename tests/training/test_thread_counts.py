@@ -48,6 +48,7 @@ def results() -> dict[str, Any]:
     from imgcl.imbalance import make_splits
     from imgcl.views import PPRDiffusion
 
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))  # torch itself takes no more than there are cores
     threads.SMALL_WORK = 0  # else one thread does all the work on a small graph
     graph = synthetic_graph(class_sizes=[900, 400, 100], n_features=64, mean_degree=8, seed=3)
     rows = np.random.default_rng(0).normal(size=(graph.n_nodes, 48)).astype(np.float32)
