@@ -21,7 +21,18 @@ from imgcl._core.files import write_text
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "docs" / "performance.md"
 BEGIN, END = "<!-- table: made by benchmarks/report.py -->", "<!-- end of table -->"
-BENCHMARKS = ("limits", "methods", "binary", "engine", "clustering", "pagerank", "probe", "walks", "waiting")
+BENCHMARKS = (
+    "limits",
+    "methods",
+    "time_to_result",
+    "binary",
+    "engine",
+    "clustering",
+    "pagerank",
+    "probe",
+    "walks",
+    "waiting",
+)
 
 
 def run(name: str) -> dict[str, Any]:
