@@ -16,7 +16,8 @@ from imgcl._core.torch_settings import compute_alone, usual_torch
 from imgcl.balance import BalancedSelector
 from imgcl.baselines import run_baseline
 from imgcl.data import synthetic_graph
-from imgcl.evaluation import CLASSIFIERS, evaluate, predict
+from imgcl.evaluation import evaluate, predict
+from imgcl.evaluation.estimators import classifier_names
 from imgcl.graph import Graph
 from imgcl.methods import METHODS
 from imgcl.training.estimator import make_config
@@ -114,10 +115,10 @@ def test_evaluation_does_not_depend_on_the_callers_settings(caller: str, probe: 
     monkeypatch.setattr("imgcl.evaluation.probes.STEPS", 20)
     monkeypatch.setattr("imgcl.evaluation.probes.MAX_ITER", 20)
     rows, y = np.random.default_rng(0).normal(size=(90, 6)).astype(np.float32), graph().y
-    classifiers = tuple(CLASSIFIERS) if probe == "batched" else ("plain",)
+    classifiers = classifier_names() if probe == "batched" else ("plain",)
 
     def scores() -> list[np.ndarray]:
-        result = evaluate(rows, y, "exp:3", classifiers, splits=1, probe=probe, ceiling=0)
+        result = evaluate(rows, y, "exp:3", classifiers, splits=1, probe=probe, graph=graph())
         predicted = predict(rows, np.where(np.arange(90) % 3 == 0, y, -1), "plain", probe=probe)["p_0"].to_numpy()
         return [result.values(name, "ece") for name in result.classifiers] + [predicted]
 

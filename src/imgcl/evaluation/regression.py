@@ -27,7 +27,8 @@ Item = TypeVar("Item")
 
 MAX_STEPS = 50  # Newton steps for each C
 MEASURE_EVERY = 2  # values of C (or stages) that share a measured curvature: it is expensive and changes slowly
-GROUP = 10  # training sets that are solved together: fewer steps through Python, and still in the cache
+GROUP = 10  # training sets that are solved together, at most: fewer steps through Python
+CACHED = 1 << 22  # bytes of samples that stay in the cache: larger training sets are solved in smaller groups
 
 
 def fit_path(problems: Sequence[Problem], penalties: Sequence[float]) -> Tensor:
@@ -117,7 +118,9 @@ def side_by_side(fit: Callable[[list[Item]], Tensor], items: Sequence[Item], sam
         samples: what each problem's products are made with; neighbours with the same tensor stay in one group.
     """
     runs = [[i for i, _ in run] for _, run in groupby(enumerate(samples), key=lambda pair: id(pair[1]))]
-    groups = [[items[i] for run in runs[at : at + GROUP] for i in run] for at in range(0, len(runs), GROUP)]
+    largest = max(x.nbytes for x in samples)
+    size = max(1, min(GROUP, CACHED // max(1, largest)))
+    groups = [[items[i] for run in runs[at : at + size] for i in run] for at in range(0, len(runs), size)]
 
     with ThreadPoolExecutor(min(torch.get_num_threads(), len(groups)), initializer=_alone) as pool:
         return torch.cat(list(pool.map(fit, groups)))
