@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,6 +65,7 @@ def test_three_rounds_through_one_file(imgcl, run, tmp_path):
     file = tmp_path / "to_label.csv"
     done = imgcl("suggest", run, "--budget", 8, "--out", file)
     assert "--labels" in done.err
+    assert "every node of the graph has a label: these labels are not used" in done.err
     assert done.out == ""
     first = answer(file, run, skip=1)
     assert first["node"].nunique() == 8
@@ -79,6 +81,21 @@ def test_three_rounds_through_one_file(imgcl, run, tmp_path):
     found = pd.read_csv(file, dtype=str, keep_default_na=False).tail(5)
     assert set(found["expected"]) == {"class 2"}
     imgcl("predict", run, "--labels", file, "--out", tmp_path / "predicted.csv")  # the same file
+
+
+def test_labels_of_the_graph_count_and_predict_says_what_it_leaves_out(imgcl, tmp_path):
+    graph = load_graph("synthetic", class_sizes=[120, 50, 20], mean_degree=8)
+    config = make_config("none", method="gbt", balance=None, overrides={"epochs": 5, "dim": 8})
+    some = np.where(np.arange(graph.n_nodes) % 2, graph.y, -1)
+    pretrain(replace(graph, y=some), config, tmp_path / "half")
+    done = imgcl("suggest", tmp_path / "half", "--budget", 5)
+    assert "95 nodes have a label in the graph: they count as labelled" in done.err
+    assert "95 labels of 3 classes" in done.out
+    table = pd.read_csv(tmp_path / "to_label.csv")
+    assert (table["node"] % 2 == 0).all()
+    (tmp_path / "few.csv").write_text("node,label\n1,0\n3,0\n121,1\n123,1\n")
+    done = imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "p.csv")
+    assert "the graph has labels of 91 further nodes, which --labels leaves out" in done.err
 
 
 def test_a_filled_file_is_not_overwritten(imgcl, run, tmp_path):

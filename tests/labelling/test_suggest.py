@@ -47,6 +47,38 @@ def test_blocks_count_alike_whatever_their_scale(groups):
     assert found.equals(again)
 
 
+def run_with_labels(folder, known):
+    """A run on a graph of ninety nodes of which the first ones have their label."""
+    from dataclasses import replace
+
+    graph = imgcl.load_graph("synthetic", class_sizes=[60, 30], mean_degree=4)
+    y = np.where(np.arange(90) < known, graph.y, -1)
+    config = make_config("none", method="gbt", balance=None, overrides={"epochs": 2, "dim": 8})
+    return pretrain(replace(graph, y=y, class_names=("ok", "banned")), config, folder)
+
+
+def test_labels_of_the_graph_count(tmp_path):
+    run = run_with_labels(tmp_path / "run", 65)
+    found = imgcl.suggest(run, 25)
+    assert sorted(found["node"]) == list(range(65, 90))
+    assert set(found["expected"]) == {"ok", "banned"}
+    with pytest.raises(imgcl.InputError, match="only 25 nodes were never suggested"):
+        imgcl.suggest(run, 26)
+    more = imgcl.suggest(run, 23, {70: "new", 71: None})
+    assert sorted(more["node"]) == [65, 66, 67, 68, 69, *range(72, 90)]
+    before, after = (imgcl.labelling.progress(run, labels).counts for labels in (None, {70: "new", 0: "new"}))
+    assert sum(before.values()) == 65
+    assert after["new"] == 2  # a label that is given stands in place of the graph's
+    assert sum(after.values()) == 66
+    per_node = imgcl.suggest(run, 88, [None, "x", "y"] + [None] * 87)  # in place of the graph's
+    assert set(per_node["expected"]) == {"x", "y"}
+
+
+def test_a_graph_that_is_all_labelled_is_there_to_be_tried_on(tmp_path):
+    run = run_with_labels(tmp_path / "run", 90)
+    assert len(imgcl.suggest(run, 90)) == 90
+
+
 def test_a_run_knows_its_names_and_its_graph(tmp_path):
     graph = imgcl.load_graph("synthetic", class_sizes=[60, 30], mean_degree=4)
     config = make_config("none", method="gbt", balance=None, overrides={"epochs": 2, "dim": 8})

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from imgcl.cli.console import DataDir, check_out, err, out
+
+if TYPE_CHECKING:
+    from imgcl.training import Run
 
 DEFAULT_OUT = Path("to_label.csv")
 
@@ -40,7 +43,8 @@ def suggest(
     """Suggest which nodes to label next, the most useful first, and say how far the labelling is.
 
     Fill the column label of the file that is written, and hand it back with --labels: the next batch is added at its
-    end. A node is suggested once, and no label is ever overwritten.
+    end. A node is suggested once, and no label is ever overwritten. Labels that the graph has for some of its nodes
+    count as well.
 
     Examples:
       imgcl suggest runs/mine --budget 50 --out to_label.csv
@@ -50,8 +54,8 @@ def suggest(
     """
     from imgcl.labelling import LabelFile, progress
     from imgcl.labelling import suggest as choose
-    from imgcl.labelling.inputs import embedded_graph
     from imgcl.training import Run
+    from imgcl.training.source import embedded_graph
 
     target = file or labels or DEFAULT_OUT
     check_out("--out", target, [".csv"])
@@ -65,7 +69,8 @@ def suggest(
     batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)
     extended = given.extended(batch)
     extended.write(target)
-    found = progress(stored, given.labels, batch=budget, random_state=seed) if given.n_labels else None
+    own = _labels_of_graph(stored)
+    found = progress(stored, given.labels, batch=budget, random_state=seed) if given.n_labels or own else None
     for sentence in () if found is None else found.sentences():
         out.print(sentence, markup=False, highlight=False, soft_wrap=True)
     err.print(f"[green]written[/green]: {escape(str(target))} ({len(batch):,} more nodes to label)")
@@ -85,3 +90,18 @@ def suggest(
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _labels_of_graph(run: Run) -> int:
+    """How many nodes have a label in the graph that counts; said, and also when they do not."""
+    from imgcl.labelling.inputs import labels_of_graph
+
+    codes = run.record.labels
+    if codes is None or not (codes >= 0).any():
+        return 0
+    if labels_of_graph(run) is None:
+        err.print("every node of the graph has a label: these labels are not used, as if nobody had labelled any")
+        return 0
+    known = int((codes >= 0).sum())
+    err.print(f"{known:,} nodes have a label in the graph: they count as labelled", highlight=False)
+    return known

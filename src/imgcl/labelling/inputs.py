@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from imgcl.evaluation.labels import Labels, number_classes
 from imgcl.graph import Graph
 from imgcl.graph.checks import check_distinct
 from imgcl.training import Run
-from imgcl.training.pretrain import scoped_graph
-from imgcl.training.source import run_graph
+from imgcl.training.source import embedded_graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +28,13 @@ class Source:
         embedding: (N, d), or several blocks by name.
         node_names: one per node, or ``None``.
         load_graph: the graph, where there is one.
+        known: labels that the graph itself has, ``None`` for unlabelled nodes; ``None`` in all: they do not count.
     """
 
     embedding: Any
     node_names: Sequence[str] | None
     load_graph: Callable[[], Graph] | None
+    known: NDArray[np.object_] | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -46,21 +46,31 @@ class Source:
         return nodes.tolist() if self.node_names is None else [self.node_names[i] for i in nodes]
 
     def read_labels(self, labels: Any) -> tuple[Labels, NDArray[np.bool_]]:
-        """Class of each node, and which nodes were asked about: those that are listed, with a label or without."""
-        if labels is None:
-            return Labels(np.full(self.n_nodes, -1), ()), np.zeros(self.n_nodes, dtype=np.bool_)
+        """Class of each node, and which nodes were asked about: those that are listed, with a label or without.
+
+        A table, file or mapping is added to the labels of the graph; one label per node stands in their place.
+        """
         if isinstance(labels, str | os.PathLike):
             labels = read_labels(os.fspath(labels), self.node_names or ())
         if hasattr(labels, "columns"):
             labels = _of_frame(labels)
-        if not isinstance(labels, Mapping):
+        if labels is not None and not isinstance(labels, Mapping):
             known = number_classes(labels)
             if len(known.codes) != self.n_nodes:
                 raise InputError(f"there are {len(known.codes)} labels but {self.n_nodes} nodes: give one per node")
             return known, known.codes >= 0
-        known = number_classes(align_labels(labels, self.n_nodes, self.node_names))
-        asked = align_labels(dict.fromkeys(labels, True), self.n_nodes, self.node_names)
-        return known, asked.astype(np.bool_)
+        known = number_classes(self._joined(labels or {}))
+        asked = align_labels(dict.fromkeys(labels or {}, True), self.n_nodes, self.node_names)
+        return known, asked.astype(np.bool_) | (known.codes >= 0)
+
+    def _joined(self, labels: Mapping[Any, Any]) -> NDArray[np.object_]:
+        """Labels in node order: those given, and those of the graph where nothing else was said."""
+        given = align_labels(labels, self.n_nodes, self.node_names)
+        if self.known is None:
+            return given
+        silent = number_classes(given).codes < 0
+        given[silent] = self.known[silent]
+        return given
 
 
 def _of_frame(frame: Any) -> dict[Any, Any]:
@@ -87,7 +97,7 @@ def read_source(embedding: Any, *, graph: Any = None, node_names: Sequence[str] 
     if isinstance(embedding, Run):
         run = embedding
         names = run.node_names if node_names is None else node_names
-        return _checked(Source(run.blocks, names, load or (lambda: embedded_graph(run))))
+        return _checked(Source(run.blocks, names, load or (lambda: embedded_graph(run)), labels_of_graph(run)))
     if not isinstance(embedding, Mapping):
         embedding = embedding if hasattr(embedding, "shape") else np.asarray(embedding)
     return _checked(Source(embedding, node_names, load))
@@ -103,19 +113,13 @@ def _checked(source: Source) -> Source:
     return source
 
 
-def embedded_graph(run: Run, given: str | None = None, data_dir: str | Path | None = None) -> Graph:
-    """The graph whose nodes a run embeds.
+def labels_of_graph(run: Run) -> NDArray[np.object_] | None:
+    """Labels that the graph of a run has, in node order; ``None`` where it has none, or nobody is left to be labelled.
 
-    Args:
-        run: the run.
-        given: where the graph is now; by default where the run found it.
-        data_dir: directory with raw files.
-
-    Raises:
-        InputError: when it is not there any more, or has changed.
+    A graph whose nodes are all labelled is one to try things on: its labels would leave nothing to suggest.
     """
-    graph, problem = run_graph(run, given, data_dir)
-    if graph is None:
-        raise InputError(f"{problem}: pass its path (`graph`)")
-    scoped = scoped_graph(graph, run.config)
-    return graph if scoped is None else scoped.embed
+    codes = run.record.labels
+    if codes is None or not (codes < 0).any() or not (codes >= 0).any():
+        return None
+    names = run.class_names or [str(k) for k in range(int(codes.max()) + 1)]
+    return np.array([*names, None], dtype=object)[codes]  # -1 is the last one

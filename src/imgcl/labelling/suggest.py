@@ -42,7 +42,8 @@ def suggest(
         embedding: (N, d) array; several blocks by name, as in :func:`imgcl.evaluate`; a run, or a run's directory.
         budget: number of nodes.
         labels: those so far: a table with the columns ``node`` and ``label``, the path of such a CSV file, a mapping
-            from node name or number to class (``None``: was asked, has no label), or one label per node.
+            from node name or number to class (``None``: was asked, has no label), or one label per node. Labels that
+            the graph of a run has for some of its nodes count as well, unless there is one label per node.
         strategy: ``cover``: one typical node of every cluster that nothing covers yet; ``balanced``: the paper's
             selection (Eq. 3 with alpha 0, Eq. 5), which needs the graph; ``uncertain``: what a classifier hesitates
             about, rare classes first, far apart; ``search:CLASS``: more of one class; ``random``; ``auto``: ``cover``

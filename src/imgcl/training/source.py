@@ -45,6 +45,23 @@ def run_graph(
     return None, f"{source!r} is another graph now than at pre-training"
 
 
+def embedded_graph(run: Run, given: str | None = None, data_dir: str | Path | None = None) -> Graph:
+    """The graph whose nodes a run embeds.
+
+    Args:
+        run: the run.
+        given: where the graph is now; by default where the run found it.
+        data_dir: directory with raw files.
+
+    Raises:
+        InputError: when it is not there any more, or has changed.
+    """
+    graph, problem = _embedded_graph(run, given, data_dir)
+    if graph is None:
+        raise InputError(f"{problem}: pass its path (`graph`)")
+    return graph
+
+
 def reference_blocks(
     run: Run, given: str | None = None, data_dir: str | Path | None = None
 ) -> tuple[dict[str, Rows], str | None]:
