@@ -35,6 +35,29 @@ def test_rows_of_every_block_have_length_one_also_after_other_blocks_changed_sca
     assert np.allclose(np.linalg.norm(blocks.rows[:, 3:], axis=1), 1)
 
 
+def test_a_few_features_are_scaled_as_a_whole():
+    own = np.array([[3.0, 4.0], [0.0, 1.0], [0.0, 0.0]])
+    blocks = Blocks.of({"own": own, "neighbours:calls": 2 * own, "learned": own})
+    assert blocks.scales == pytest.approx({"own": np.sqrt(3 / 26), "neighbours:calls": np.sqrt(3 / 26) / 2})
+    expected = own * np.sqrt(3 / 26)
+    np.testing.assert_allclose(blocks.rows[:, :2], expected, rtol=1e-6)
+    np.testing.assert_allclose(blocks.rows[:, 2:4], expected, rtol=1e-6)
+    np.testing.assert_allclose(blocks.rows[:, 4:], [[0.6, 0.8], [0, 1], [0, 0]], rtol=1e-6)
+    later = Blocks.of({"own": own[:1] * 7, "neighbours:calls": own[:1], "learned": own[:1]}, scales=blocks.scales)
+    np.testing.assert_allclose(later.rows[0, :2], expected[0] * 7, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-35, 1e-20, 1.0, 1e20, 1e35])
+def test_the_scale_of_features_does_not_matter(size):
+    one, other = (Blocks.of({"own": NOISE * factor}).rows for factor in (1.0, size))
+    np.testing.assert_allclose(other, one, rtol=1e-5)
+
+
+def test_a_new_node_far_outside_stays_finite():
+    scales = Blocks.of({"own": NOISE}).scales
+    assert np.isfinite(Blocks.of({"own": np.full((1, 40), 1e300)}, scales=scales).rows).all()
+
+
 def test_weightings_begin_with_all_alike_and_have_every_block_alone():
     found = Blocks.of(dict.fromkeys("abc", np.eye(2))).weightings()
     assert found[0] == {"a": 1.0, "b": 1.0, "c": 1.0}

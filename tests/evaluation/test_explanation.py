@@ -79,6 +79,23 @@ def test_features_blocks_and_mean_add_up_to_the_score(width: int, sparse: bool) 
             assert sum(amounts) == pytest.approx(reasons.blocks[block], abs=1e-5)
 
 
+@pytest.mark.parametrize("width", [12, 90])
+def test_parts_of_an_ensemble_add_up_to_the_score(width: int) -> None:
+    graph = make_graph(width)
+    blocks, sources = make_blocks(graph)
+    scorer = fit_scorer(blocks, graph.y, "ensemble")
+    assert scorer.model.setting["trees"] == 1
+    scores = log_odds(scorer.logits(blocks))[:, scorer.target]
+    found = explain(scorer, blocks, graph.y, NODES, sources=sources, n_features=99)
+    for node, reasons in zip(NODES, found, strict=True):
+        assert reasons.score == pytest.approx(scores[node], abs=1e-4)
+        assert reasons.mean == pytest.approx(scores.mean(), abs=1e-4)
+        assert reasons.mean + sum(reasons.blocks.values()) == pytest.approx(reasons.score, abs=1e-9)
+        if width == 12:  # a column of a narrow block is a feature, for trees as well
+            amounts = [feature.amount for feature in reasons.features if feature.block == "own"]
+            assert sum(amounts) == pytest.approx(reasons.blocks["own"], abs=1e-5)
+
+
 def test_parts_by_hand() -> None:
     Z = {"a": np.array([[3.0, 4.0], [0.0, 2.0]]), "b": np.array([[1.0], [-1.0]])}
     coefficients = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 10.0, 2.0, 0.5]])
@@ -137,7 +154,7 @@ def test_the_node_itself_is_not_its_reason() -> None:
         assert falling == sorted(falling, reverse=True)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", [*CLASSIFIERS, "ensemble"])
 def test_several_classes_are_explained_against_the_mean_of_the_others(
     name: str, blobs: tuple[NDArray[np.float32], NDArray[np.int64]]
 ) -> None:
@@ -180,7 +197,7 @@ def test_what_cannot_be_explained_is_refused() -> None:
     graph = make_graph(12)
     Z, y = graph.x, graph.y
     scorer = fit_scorer(Z, y)
-    with pytest.raises(InputError, match="'LogisticRegression' have no exact reasons: use one of ours"):
+    with pytest.raises(InputError, match="'LogisticRegression' have no reasons: use ensemble, plain"):
         explain(fit_scorer(Z, y, LogisticRegression()), Z, y, [0])
     with pytest.raises(InputError, match="`target` is 'tea': the classes are 0, 1"):
         explain(scorer, Z, y, [0], target="tea")

@@ -28,7 +28,7 @@ def evaluated(noise: float, seed: int = 3) -> EvaluationResult:
 
 def test_rows_are_the_evaluations_of_the_blocks(references: References) -> None:
     assert list(references.results) == ["own features", "propagated features"]
-    expected = evaluate(noisy(0.6, 1), Y, **OPTIONS, ceiling=0).to_json()
+    expected = evaluate({"own": noisy(0.6, 1)}, Y, **OPTIONS, ceiling=0).to_json()
     assert references.results["own features"].to_json() == expected
     assert references.to_dict()["rows"]["propagated features"]["plain"]["accuracy"]["mean"] < 0.6
     lines = str(references).splitlines()
@@ -60,6 +60,25 @@ def test_seeds_of_a_pretraining_are_paired_with_the_one_reference(references: Re
     assert f"(plain {100 * difference.mean():+.1f} [" in said
 
 
+def test_a_sentence_says_when_trees_without_the_graph_win() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 4))
+    y = (X[:, 0] * X[:, 1] > 0.3).astype(int)  # no linear classifier finds it
+    options = {"imbalance": "natural", "classifier": ("plain", "reweight"), "splits": 4, "test": "natural"}
+    found = evaluate_references({"own": X}, y, **options)
+    assert found.trees is not None
+    assert found.trees.of("trees").splits.tolist() == [0, 1, 2]
+    result = evaluate(rng.standard_normal((600, 3)), y, **options)
+    theirs = 100 * np.mean(found.trees.values("trees", "auprc"))
+    ours = max(100 * np.mean(result.values(name, "auprc")[:3]) for name in ("plain", "reweight"))
+    said = found.verdict(result)
+    assert said is not None
+    assert f"Trees on own features, without the graph, do better than the embedding: AUPRC {theirs:.1f}" in said
+    assert f"against {ours:.1f} (" in said
+    assert "Trees" not in (found.verdict(evaluate(np.eye(2)[y], y, **options)) or "")
+    assert found.to_dict()["trees"]["auprc"]["mean"] == pytest.approx(theirs / 100)
+
+
 def test_where_test_nodes_are_not_balanced_the_sentence_compares_auprc() -> None:
     options = {**OPTIONS, "test": "natural"}
     natural = evaluate_references({"own": noisy(0.6, 1)}, Y, **options)
@@ -68,7 +87,7 @@ def test_where_test_nodes_are_not_balanced_the_sentence_compares_auprc() -> None
     difference = (worse.values("plain", "auprc") - natural.results["own features"].values("plain", "auprc")).mean()
     assert said is not None
     assert f"(plain {100 * difference:+.1f} [" in said
-    assert said.endswith("difference in AUPRC [95 % interval].")
+    assert "difference in AUPRC [95 % interval]." in said
 
 
 def test_without_rows_there_is_a_note_and_no_sentence() -> None:

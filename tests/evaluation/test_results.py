@@ -52,6 +52,10 @@ def test_round_trip_through_json() -> None:
     for wrong in ({}, {"plain": {}}, {"plain": 3}):
         with pytest.raises(InputError, match="not an evaluation result"):
             EvaluationResult.from_dict(wrong)
+    endless = json.loads(original.to_json())
+    endless["plain"]["cells"]["ece"][0] = float("inf")
+    with pytest.raises(InputError, match="a figure that is not finite"):
+        EvaluationResult.from_dict(endless)
 
 
 def test_table_shows_percent_sd_ceiling_and_notes() -> None:

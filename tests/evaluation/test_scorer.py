@@ -87,12 +87,15 @@ def test_biased_labels_are_recognised() -> None:
     assert fit_scorer(Z, some(y, given), prior="labels").prior.shares == (0.5, 0.5)
 
 
-def test_saved_scorer_scores_the_same(fraud: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["ensemble", "trees", "plain"])
+def test_saved_scorer_scores_the_same(
+    name: str, fraud: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Z, y, given = fraud
     blocks = {"learned": Z[:, :4], "own": Z[:, 4:]}
-    scorer = fit_scorer(
-        blocks, some(y, given), prior="banned=5%", decision="min-recall:0.8", class_names=["ok", "banned"]
-    )
+    options = {"prior": "banned=5%", "decision": "min-recall:0.8", "class_names": ["ok", "banned"]}
+    scorer = fit_scorer(blocks, some(y, given), name, **options)
+    assert scorer.scales["own"] == pytest.approx(1 / np.sqrt((Z[:, 4:] ** 2).sum(axis=1).mean()))
     scorer.save(tmp_path / "scorer")
     loaded = FittedScorer.load(tmp_path / "scorer")
     assert loaded.frame(blocks).equals(scorer.frame(blocks))
@@ -113,7 +116,7 @@ def test_damaged_scorers_are_refused(fraud: Problem, tmp_path: Path) -> None:
         FittedScorer.load(tmp_path)
     fit_scorer(Z, some(y, given)).save(tmp_path / "one")
     text = (tmp_path / "one" / "scorer.json").read_text(encoding="utf-8")
-    (tmp_path / "one" / "scorer.json").write_text(text.replace('"plain"', '"pbs"'), encoding="utf-8")
+    (tmp_path / "one" / "scorer.json").write_text(text.replace('"labels"', '"given"'), encoding="utf-8")
     with pytest.raises(RunError, match=r"scorer\.json is damaged .*: fit the scorer again"):
         FittedScorer.load(tmp_path / "one")
     fit_scorer(Z[:, :3], some(y, given)).save(tmp_path / "two")
@@ -121,6 +124,9 @@ def test_damaged_scorers_are_refused(fraud: Problem, tmp_path: Path) -> None:
     (tmp_path / "two" / "coefficients.npy").replace(tmp_path / "one" / "coefficients.npy")
     with pytest.raises(RunError, match="coefficients of shape"):
         FittedScorer.load(tmp_path / "one")
+    (tmp_path / "two" / "trees.npy").unlink()
+    with pytest.raises(RunError, match=r"is not a scorer: it has no coefficients\.npy"):
+        FittedScorer.load(tmp_path / "two")
 
 
 def test_foreign_classifiers(fraud: Problem, tmp_path: Path) -> None:

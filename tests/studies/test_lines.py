@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def test_a_line_of_something_else_is_named(tmp_path: Path, line: dict[str, Any],
         {"scores": {"plain": {"confusion": [[10**400] * 9], "ece": [0.1], "settings": [{}]}}},
         {"scores": {"plain": {"confusion": [[-1] * 9], "ece": [0.1], "settings": [{}]}}},
         {"scores": {"plain": {"confusion": [[1] * 9], "ece": [], "settings": [{}]}}},
+        {"scores": {"plain": {"confusion": [[1] * 9], "ece": [-math.inf], "settings": [{}]}}},
         {"scores": {"plain": {"confusion": [], "ece": [], "settings": []}}},
         {"scores": {"plain": {"confusion": 3, "ece": 3, "settings": 3}}},
         {"scores": []},

@@ -157,8 +157,10 @@ def run_baseline(
         )
     check_options(name, options)
     if baseline.embeds:
-        Z = baseline.make(graph, seed=seed, **options)
-        result = evaluate(Z, graph.y, imbalance, names, splits, seed, test=test, class_names=graph.class_names)
+        Z = {name: baseline.make(graph, seed=seed, **options)}
+        result = evaluate(
+            Z, graph.y, imbalance, names, splits, seed, test=test, class_names=graph.class_names, graph=graph
+        )
     else:
         result = _predictions(baseline, graph, imbalance, names, splits, seed, test)
     protocol = {"baseline": name, **{key: str(value) for key, value in options.items()}, **result.protocol}

@@ -17,7 +17,7 @@ def evaluate(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     imbalance: Law = "natural",
     test: TestNodes = None,
-    classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs",
+    classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs,ensemble",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     probe: Annotated[str, typer.Option(help="How classifiers are fitted: batched, sklearn, pygcl.")] = "batched",
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
@@ -29,7 +29,8 @@ def evaluate(
 
     Labels and test nodes are as common as in the graph; a law such as exp:100 thins the labels and balances the test.
     All blocks of the run are used; each classifier chooses a weight for each on the validation nodes, 0 included.
-    Two rows below cost no training, own and propagated features alone; a sentence says when they are not beaten.
+    Two rows below cost no training, own and propagated features alone; a sentence says when they are not beaten, and
+    when trees on own features, without the graph, are better.
 
     Examples:
       imgcl evaluate runs/digits
@@ -39,8 +40,9 @@ def evaluate(
     """
     from imgcl.evaluation import evaluate as run_evaluation
     from imgcl.evaluation.references import evaluate_references
+    from imgcl.evaluation.transductive import TRANSDUCTIVE
     from imgcl.training import Run
-    from imgcl.training.source import reference_blocks
+    from imgcl.training.source import embedded_graph, reference_blocks
 
     stored = Run(run)
     fixed = stored.split
@@ -61,6 +63,8 @@ def evaluate(
         "test": resolved_test(test, imbalance if fixed is None else ""),
         "class_names": stored.class_names,
     }
+    if TRANSDUCTIVE.keys() & set(names):
+        options["graph"] = embedded_graph(stored, data_dir=data_dir)
     result = run_evaluation(blocks, stored.labels, **options)
     result = replace(result, protocol={**result.protocol, "blocks": " + ".join(blocks)})
     features, remark = reference_blocks(stored, data_dir=data_dir)

@@ -31,7 +31,7 @@ def predict(
     ] = None,
     id_column: Annotated[str | None, typer.Option(help="Column of --labels that names the node.")] = None,
     label_column: Annotated[str | None, typer.Option(help="Column of --labels that has the class.")] = None,
-    classifier: Annotated[str, typer.Option(help="Classifier; see `imgcl evaluate`.")] = "plain",
+    classifier: Annotated[str, typer.Option(help="Classifier; see docs/choosing.md.")] = "ensemble",
     prior: Annotated[
         str, typer.Option(help="Class shares of the nodes: natural, balanced, labels, estimated, or CLASS=2%,....")
     ] = "natural",
@@ -70,7 +70,7 @@ def predict(
 
     check_out("--out", file, TABLES)
     if save is not None:
-        _check_save(save, classifier)
+        _check_save(save)
     if explain is not None:
         check_reasons(file, classifier)
     stored = Run(run)
@@ -95,17 +95,13 @@ def predict(
         )
 
 
-def _check_save(folder: Path, classifier: str) -> None:
+def _check_save(folder: Path) -> None:
     """Refuse, before any work starts, what could not be saved at its end."""
     from imgcl._core.files import refuse_link
-    from imgcl.evaluation import CLASSIFIERS
 
     refuse_link(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"--save {folder}: there is something already; choose another directory")
-    if classifier not in CLASSIFIERS:
-        linear = ", ".join(CLASSIFIERS)
-        raise InputError(f"--save keeps linear classifiers, and --classifier is {classifier}: choose from {linear}")
 
 
 def _labels(
@@ -125,7 +121,17 @@ def _labels(
     if unknown:
         said = f"{file}: {len(unknown):,} of {len(found):,} nodes are not in the graph, for example {unknown[0]!r}"
         err.print(said, markup=False, highlight=False, soft_wrap=True)
-    return align_labels(known, n_nodes, names), None
+    aligned = align_labels(known, n_nodes, names)
+    _say_unused(run, aligned)
+    return aligned, None
+
+
+def _say_unused(run: Run, given: Any) -> None:
+    """Say that the graph has labels which the file does not have."""
+    own = run.record.labels
+    unused = 0 if own is None else sum(label is None for label in given[own >= 0])
+    if unused and own is not None and (own < 0).any():
+        err.print(f"the graph has labels of {unused:,} further nodes, which --labels leaves out", highlight=False)
 
 
 def _report(frame: pd.DataFrame, lines: Sequence[str], file: Path, written: int) -> None:

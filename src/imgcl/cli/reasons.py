@@ -31,11 +31,10 @@ def reasons_file(file: Path) -> Path:
 def check_reasons(file: Path, classifier: str) -> None:
     """Refuse, before any work starts, what could not be explained or written at its end."""
     from imgcl._core.files import refuse_link
-    from imgcl.evaluation import CLASSIFIERS
-    from imgcl.evaluation.explanation import check_linear
+    from imgcl.evaluation.explanation import check_explained
 
     refuse_link(reasons_file(file))
-    check_linear(classifier, classifier in CLASSIFIERS)
+    check_explained(classifier)
 
 
 def find_reasons(

@@ -1,16 +1,19 @@
 """Several embeddings of the same nodes side by side: blocks, each with a weight that validation chooses.
 
-A node may be described by what was learnt, by its own features, by those of its neighbours. Every block has rows of
-length 1. A classifier is fitted to all blocks together and to every smaller choice of them. The choices that are best
-on the validation nodes, or within half a standard error of it, are averaged: validation sets of rare classes are small,
-and the single best of many choices would often be luck. A block that no such choice has gets the weight 0, so that a
+A node may be described by what was learnt, by its own features, by those of its neighbours. Blocks have rows of length
+1. Features in a few columns are the exception: how long a row is says how unusual the node is, so such a block is
+scaled as a whole, to rows of length 1 in the (quadratic) mean.
+
+A classifier is fitted to all blocks together and to every smaller choice of them. The choices that are best on the
+validation nodes, or within half a standard error of it, are averaged: validation sets of rare classes are small, and
+the single best of many choices would often be luck. A block that no such choice has gets the weight 0, so that a
 useless block costs nothing but time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -20,10 +23,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl._core.errors import InputError
-from imgcl.evaluation.labels import check_embedding, normalise_rows
+from imgcl.evaluation.labels import finite_rows, normalise_rows
 from imgcl.evaluation.names import Classifier
 from imgcl.evaluation.tasks import Bench, LinearModel, Task
 
+FEATURES = ("own", "neighbours")  # blocks of features, also "neighbours:NAME"
+NARROW = 64  # columns of features up to which a block is scaled as a whole
+LONGEST = 1e4  # of a scaled entry: a new node may have features far outside what was seen
 WEIGHT = "weight "  # of a block, in a model's setting
 MARGIN = 0.5  # standard errors below the best within which a choice is as good
 
@@ -33,27 +39,36 @@ class Blocks:
     """Embeddings of the same nodes, side by side.
 
     Attributes:
-        rows: (N, sum of the widths) float32, the rows of each block of length 1.
+        rows: (N, sum of the widths) float32, side by side.
         widths: of the blocks, by their names.
+        scales: the factor of each block that was scaled as a whole; rows of the others have length 1.
     """
 
     rows: NDArray[np.float32]
     widths: Mapping[str, int]
+    scales: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, Z: Any, n_nodes: int | None = None) -> Blocks:
+    def of(cls, Z: Any, n_nodes: int | None = None, scales: Mapping[str, float] | None = None) -> Blocks:
         """Blocks of an array, or of a mapping from names to arrays with as many rows.
+
+        Args:
+            Z: rows of an array, and of blocks that are not a few features, are normalised to length 1.
+            n_nodes: how many rows there must be.
+            scales: those of other nodes that these are to be compared with; by default found for these.
 
         Raises:
             InputError: naming the block that is wrong.
 
         Example:
-            >>> Blocks.of({"learned": np.eye(2), "own": [[3.0, 4.0], [0.0, 2.0]]}).rows.tolist()
+            >>> Blocks.of({"learned": np.eye(2), "text": [[3.0, 4.0], [0.0, 2.0]]}).rows.tolist()
             [[1.0, 0.0, 0.6000000238418579, 0.800000011920929], [0.0, 1.0, 0.0, 1.0]]
+            >>> Blocks.of({"own": [[3.0, 4.0], [0.0, 5.0]]}).scales
+            {'own': 0.2}
         """
         if not isinstance(Z, Mapping):
-            rows = check_embedding(Z, n_nodes)
-            return cls(normalise_rows(rows), {"": rows.shape[1]})
+            rows = normalise_rows(finite_rows(Z, n_nodes))
+            return cls(rows, {"": rows.shape[1]})
         if not Z:
             raise InputError("the embedding has no blocks: give at least one array")
         checked = {str(name): _check_block(str(name), block, n_nodes) for name, block in Z.items()}
@@ -61,7 +76,10 @@ class Blocks:
         if len(set(lengths.values())) > 1:
             raise InputError(f"blocks have different numbers of rows ({lengths}): give one row per node in each")
         widths = {name: rows.shape[1] for name, rows in checked.items()}
-        return cls(np.concatenate([normalise_rows(rows) for rows in checked.values()], axis=1), widths)
+        if scales is None:
+            scales = {name: _scale(rows) for name, rows in checked.items() if keeps_lengths(name, widths[name])}
+        scaled = [scaled_rows(rows, scales.get(name)) for name, rows in checked.items()]
+        return cls(np.concatenate(scaled, axis=1), widths, scales)
 
     def weightings(self) -> list[dict[str, float]]:
         """The weightings that are tried: all blocks first, then every smaller choice of them.
@@ -82,6 +100,32 @@ class Blocks:
         """The factor of every column."""
         parts = [np.full(width, weights[name], dtype=np.float32) for name, width in self.widths.items()]
         return torch.from_numpy(np.concatenate(parts))
+
+
+def keeps_lengths(name: str, width: int) -> bool:
+    """Whether a block is scaled as a whole: features in a few columns.
+
+    Example:
+        >>> keeps_lengths("own", 10), keeps_lengths("own", 256), keeps_lengths("learned", 10)
+        (True, False, False)
+    """
+    return name.split(":")[0] in FEATURES and width <= NARROW
+
+
+def scaled_rows(rows: np.ndarray, scale: float | None) -> NDArray[np.float32]:
+    """Rows times a factor; without one, rows of length 1."""
+    if scale is None:
+        return normalise_rows(rows)
+    return np.clip(rows * np.float64(scale), -LONGEST, LONGEST).astype(np.float32)
+
+
+def _scale(rows: np.ndarray) -> float:
+    """What makes the mean squared length of the rows 1, whatever the size of the numbers."""
+    largest = float(np.abs(rows).max(initial=0))
+    if largest == 0:
+        return 1.0
+    relative = rows / np.float64(largest)
+    return 1 / (largest * float(np.sqrt(np.square(relative).sum() / len(rows))))
 
 
 def fit_blocks(classifier: Classifier, bench: Bench, blocks: Blocks) -> list[LinearModel]:
@@ -153,8 +197,8 @@ def _unscaled(coefficients: Tensor, scale: Tensor) -> Tensor:
     return torch.cat([coefficients[:, :-1] * scale, coefficients[:, -1:]], dim=1)
 
 
-def _check_block(name: str, block: Any, n_nodes: int | None) -> NDArray[np.float32]:
+def _check_block(name: str, block: Any, n_nodes: int | None) -> np.ndarray:
     try:
-        return check_embedding(block, n_nodes)
+        return finite_rows(block, n_nodes)
     except InputError as error:
         raise InputError(f"block {name!r}: {error}") from None

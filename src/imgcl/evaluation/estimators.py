@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import torch
 from sklearn.base import clone, is_classifier
 from torch import Tensor
 
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import derive
 from imgcl.evaluation.blocks import Blocks, fit_blocks
+from imgcl.evaluation.ensemble import Ensemble
+from imgcl.evaluation.forest import SMALLEST
 from imgcl.evaluation.names import CLASSIFIERS, Classifier
 from imgcl.evaluation.results import CEILING
-from imgcl.evaluation.tasks import Bench, Classified, LinearModel, Task
+from imgcl.evaluation.tasks import Bench, Classified, Model, Task
+from imgcl.evaluation.transductive import TRANSDUCTIVE, Transductive
 from imgcl.evaluation.trees import LARGEST_SEED, TreesClassifier
 
 
@@ -43,6 +47,13 @@ class FittedEstimator:
         probabilities[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = self.estimator.predict_proba(rows)
         return Classified(classes, probabilities)
 
+    def logits(self, x: Tensor) -> Tensor:
+        """Logarithms of the probabilities; NaN where there are none."""
+        probabilities = self.classify(x).probabilities if len(x) else None
+        if probabilities is None:
+            return torch.full((len(x), self.n_classes), torch.nan, dtype=torch.float32)
+        return torch.from_numpy(np.log(np.maximum(probabilities, SMALLEST)))
+
 
 @dataclass(frozen=True, eq=False)
 class EstimatorClassifier:
@@ -54,19 +65,21 @@ class EstimatorClassifier:
     Example:
         >>> import torch
         >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> from imgcl.evaluation import PROBES
         >>> task = Task(torch.eye(2), torch.tensor([0, 1]), torch.eye(2), torch.tensor([0, 1]), n_classes=2)
-        >>> [fitted] = EstimatorClassifier(KNeighborsClassifier(1)).fit([task], seed=0)
+        >>> bench = Bench([task], PROBES["batched"])
+        >>> [fitted] = EstimatorClassifier(KNeighborsClassifier(1)).fit(bench, 0, Blocks.of(np.eye(2)))
         >>> fitted.classify(torch.eye(2)).classes.tolist()
         [0, 1]
     """
 
     estimator: Any
 
-    def fit(self, tasks: Sequence[Task], seed: int) -> list[FittedEstimator]:
+    def fit(self, bench: Bench, seed: int, blocks: Blocks) -> Sequence[Model]:
         """One fitted clone for each task; validation rows are not used."""
-        return [self._fit(task, derive(seed, "classifier", i) % LARGEST_SEED) for i, task in enumerate(tasks)]
+        return [self._fit(task, derive(seed, "classifier", i) % LARGEST_SEED) for i, task in enumerate(bench.tasks)]
 
-    def _fit(self, task: Task, seed: int) -> FittedEstimator:
+    def _fit(self, task: Task, seed: int) -> Model:
         estimator = clone(self.estimator)
         open_seeds = [name for name, value in estimator.get_params().items() if _is_open_seed(name, value)]
         estimator.set_params(**dict.fromkeys(open_seeds, seed))
@@ -79,26 +92,29 @@ class ValidatedTrees(EstimatorClassifier):
 
     estimator: Any = field(default_factory=TreesClassifier)
 
-    def _fit(self, task: Task, seed: int) -> FittedEstimator:
-        model = clone(self.estimator).set_params(random_state=seed)
+    def _fit(self, task: Task, seed: int) -> Model:
+        model: TreesClassifier = clone(self.estimator).set_params(random_state=seed)
         model.fit(task.x.numpy(), task.y.numpy(), task.x_val.numpy(), task.y_val.numpy())
-        return FittedEstimator(model, task.n_classes, dict(model.setting_))
+        return model.model(task.n_classes)
 
 
-ESTIMATORS: dict[str, EstimatorClassifier] = {"trees": ValidatedTrees()}
+ESTIMATORS: dict[str, EstimatorClassifier | Ensemble] = {"trees": ValidatedTrees(), "ensemble": Ensemble()}
 """Classifiers by name that are not linear."""
+
+Inductive = Classifier | EstimatorClassifier | Ensemble
+AnyClassifier = Inductive | Transductive
 
 
 def classifier_names() -> tuple[str, ...]:
     """Names that :func:`choose_classifiers` knows."""
-    return (*CLASSIFIERS, *ESTIMATORS)
+    return (*CLASSIFIERS, *ESTIMATORS, *TRANSDUCTIVE)
 
 
 def _is_open_seed(name: str, value: Any) -> bool:
     return value is None and (name == "random_state" or name.endswith("__random_state"))
 
 
-def choose_classifiers(given: Any) -> dict[str, Classifier | EstimatorClassifier]:
+def choose_classifiers(given: Any) -> dict[str, AnyClassifier]:
     """Classifiers by what they are called in a result.
 
     Args:
@@ -118,7 +134,7 @@ def choose_classifiers(given: Any) -> dict[str, Classifier | EstimatorClassifier
     listed = _listed(given)
     if not listed:
         return _by_name([])
-    found: dict[str, Classifier | EstimatorClassifier] = {}
+    found: dict[str, AnyClassifier] = {}
     for each in listed:
         if isinstance(each, str):
             found |= _by_name([each])
@@ -130,12 +146,27 @@ def choose_classifiers(given: Any) -> dict[str, Classifier | EstimatorClassifier
     return found
 
 
-def _by_name(names: Sequence[str]) -> dict[str, Classifier | EstimatorClassifier]:
+def choose_inductive(given: Any) -> dict[str, Inductive]:
+    """As :func:`choose_classifiers`, without those that need the graph.
+
+    Raises:
+        InputError: when one of them is named.
+    """
+    found: dict[str, Inductive] = {}
+    for name, each in choose_classifiers(given).items():
+        if isinstance(each, Transductive):
+            raise InputError(f"classifier {name!r} is one to evaluate alone: use another, such as 'ensemble'")
+        found[name] = each
+    return found
+
+
+def _by_name(names: Sequence[str]) -> dict[str, AnyClassifier]:
     unknown = [name for name in names if name not in classifier_names()]
     if unknown or not names:
         what = f"unknown classifier {unknown[0]!r}" if unknown else "no classifier was named"
         raise InputError(f"{what}: choose from {', '.join(classifier_names())}")
-    return {name: ESTIMATORS[name] if name in ESTIMATORS else CLASSIFIERS[name] for name in names}
+    known: dict[str, AnyClassifier] = {**CLASSIFIERS, **ESTIMATORS, **TRANSDUCTIVE}
+    return {name: known[name] for name in names}
 
 
 def _listed(given: Any) -> list[Any]:
@@ -172,10 +203,8 @@ def _is_classifier(estimator: Any) -> bool:
         return False
 
 
-def fit_classifier(
-    classifier: Classifier | EstimatorClassifier, bench: Bench, seed: int, blocks: Blocks
-) -> Sequence[FittedEstimator | LinearModel]:
+def fit_classifier(classifier: Inductive, bench: Bench, seed: int, blocks: Blocks) -> Sequence[Model]:
     """Models of a classifier for the tasks of a bench."""
-    if isinstance(classifier, EstimatorClassifier):
-        return classifier.fit(bench.tasks, seed)
+    if isinstance(classifier, EstimatorClassifier | Ensemble):
+        return classifier.fit(bench, seed, blocks)
     return fit_blocks(classifier, bench, blocks)

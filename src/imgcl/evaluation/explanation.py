@@ -1,8 +1,13 @@
 """Reasons for a score: which blocks and features moved it, and the labelled nodes that are nearest.
 
-A linear classifier's score is a sum over columns, so its parts are exact: the mean over all nodes, and what each column
-of this node adds to it. The score is the logit of one class minus the mean logit of the others; with two classes
-that is what nodes are ranked by. It is the score of the final model, also at nodes whose label was given.
+A score is the mean over all nodes and what each column of this node adds to it. A linear classifier's score is a sum
+over columns, so these parts are exact. Of boosted trees a column adds the changes of the expected score at the
+branches that look at it, on the node's way from the roots to the leaves; these add up to the score as well. Columns
+that are projections of many features are traced back to them for the linear part; what trees add there is counted with
+the block alone.
+
+The score is the logit of one class minus the mean logit of the others; with two classes that is what nodes are ranked
+by. It is the score of the final model, also at nodes whose label was given.
 """
 
 from __future__ import annotations
@@ -17,8 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import InputError
 from imgcl.evaluation.blocks import WEIGHT, Blocks
+from imgcl.evaluation.ensemble import EnsembleModel
 from imgcl.evaluation.labels import Labels, number_classes
 from imgcl.evaluation.names import CLASSIFIERS
+from imgcl.evaluation.parts import linear_part, tree_part
 from imgcl.evaluation.scorer import FittedScorer
 from imgcl.evaluation.tasks import LinearModel
 from imgcl.evaluation.tracing import FeatureSource
@@ -114,10 +121,10 @@ def explain(
     n_features: int = 5,
     n_labelled: int = 5,
 ) -> list[Reasons]:
-    """Why nodes have their scores: exact parts of the linear classifier's score, and the nearest labelled nodes.
+    """Why nodes have their scores: parts that add up to the score, and the nearest labelled nodes.
 
     Args:
-        scorer: with a linear classifier.
+        scorer: with a linear classifier, or ``ensemble``.
         Z: the embedding of all nodes, or its blocks.
         labels: those the scorer was fitted to, one per node; -1, ``None`` and the like for unlabelled.
         nodes: numbers of the nodes to explain.
@@ -128,7 +135,7 @@ def explain(
         n_labelled: how many labelled nodes to name.
 
     Raises:
-        InputError: when the classifier is not linear, or nodes, classes or blocks are not the scorer's.
+        InputError: when the classifier is another one, or nodes, classes or blocks are not the scorer's.
 
     Example:
         >>> from imgcl.evaluation import fit_scorer
@@ -140,15 +147,16 @@ def explain(
         >>> [(near.node, near.class_name, round(near.similarity, 3)) for near in found.labelled]
         [(2, 'salt', 0.96), (3, 'salt', 0.936)]
     """
-    weights, intercept = _direction(scorer, target)
+    k = _checked_target(scorer, target)
     found, known = _checked_blocks(scorer, Z), _checked_labels(scorer, labels)
     chosen = _checked_nodes(nodes, len(found.rows), len(known.codes))
-    mean = found.rows.mean(axis=0, dtype=np.float64)
-    amounts = (found.rows[chosen] - mean) * weights
+    linear = linear_part(scorer.model, found.rows, chosen, k)
+    trees = tree_part(scorer.model, found.rows, chosen, k)
+    amounts, base = linear.amounts + trees.amounts, linear.mean + trees.mean
     parts = {name: amounts[:, columns].sum(axis=1) for name, columns in _places(found).items()}
-    features = _features(_arrays(Z), found, weights, chosen, sources or {}, n_features)
+    features = _features(_arrays(Z), found, linear.weights, trees.amounts, chosen, sources or {}, n_features)
     near = _nearest(found.rows * _block_weights(scorer), known, chosen, n_labelled)
-    base, name = float(mean @ weights + intercept), target or scorer.class_names[scorer.target]
+    name = scorer.class_names[k]
     return [
         Reasons(int(node), name, base + float(amounts[i].sum()), base, _at(parts, i), features[i], near[i])
         for i, node in enumerate(chosen)
@@ -180,29 +188,23 @@ def reasons_frame(reasons: Sequence[Reasons], node_names: Sequence[str] | None =
 # ------------------------------------------------------------------ what is asked
 
 
-def check_linear(name: str, linear: bool) -> None:
-    """Refuse reasons of a classifier that has no exact ones."""
-    if not linear:
-        raise InputError(
-            f"scores of classifier {name!r} have no exact reasons: use one of ours that are linear "
-            f"({', '.join(CLASSIFIERS)})"
-        )
+def check_explained(name: str) -> None:
+    """Refuse reasons of a classifier whose scores are not sums over columns."""
+    if name not in (*CLASSIFIERS, "ensemble"):
+        raise InputError(f"scores of classifier {name!r} have no reasons: use ensemble, {', '.join(CLASSIFIERS)}")
 
 
-def _direction(scorer: FittedScorer, target: str | None) -> tuple[Floats, float]:
-    """Coefficients and intercept of the class minus the mean of the others."""
-    check_linear(scorer.classifier, isinstance(scorer.model, LinearModel))
-    assert isinstance(scorer.model, LinearModel)
+def _checked_target(scorer: FittedScorer, target: str | None) -> int:
+    """Number of the class that is explained."""
+    if not isinstance(scorer.model, LinearModel | EnsembleModel):
+        check_explained(scorer.classifier)
     if target is not None and target not in scorer.class_names:
         raise InputError(f"`target` is {target!r}: the classes are {', '.join(scorer.class_names)}")
-    k = scorer.target if target is None else scorer.class_names.index(target)
-    coefficients = scorer.model.coefficients.numpy().astype(np.float64)
-    difference = coefficients[k] - np.delete(coefficients, k, axis=0).mean(axis=0)
-    return difference[:-1], float(difference[-1])
+    return scorer.target if target is None else scorer.class_names.index(target)
 
 
 def _checked_blocks(scorer: FittedScorer, Z: Any) -> Blocks:
-    blocks = Blocks.of(Z)
+    blocks = Blocks.of(Z, scales=scorer.scales)
     if dict(blocks.widths) != dict(scorer.widths):
         raise InputError(f"the embedding has blocks {dict(blocks.widths)}, the scorer knows {dict(scorer.widths)}")
     return blocks
@@ -249,7 +251,13 @@ def _at(parts: Mapping[str, Floats], i: int) -> dict[str, float]:
 
 
 def _features(
-    arrays: Mapping[str, Any], blocks: Blocks, weights: Floats, nodes: Nodes, sources: Sources, count: int
+    arrays: Mapping[str, Any],
+    blocks: Blocks,
+    weights: Floats,
+    of_trees: Floats,
+    nodes: Nodes,
+    sources: Sources,
+    count: int,
 ) -> list[tuple[Feature, ...]]:
     """The features of every node with the largest amounts, from all blocks with a source."""
     used = {name: (columns, sources[name]) for name, columns in _places(blocks).items() if name in sources}
@@ -258,7 +266,8 @@ def _features(
     for start in range(0, len(nodes), step):
         some = nodes[start : start + step]
         parts = {
-            name: source.contributions(np.asarray(arrays[name], dtype=np.float32), some, weights[columns])
+            name: source.contributions(np.asarray(arrays[name]), some, weights[columns], blocks.scales.get(name))
+            + (of_trees[start : start + step, columns] if source.reduction.components is None else 0)
             for name, (columns, source) in used.items()
         }
         found += [_largest({name: part[i] for name, part in parts.items()}, sources, count) for i in range(len(some))]

@@ -16,17 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl._core.torch_settings import usual_torch
-from imgcl.evaluation.blocks import Blocks, fit_blocks
+from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.calibration import Calibration, fit_calibration, reliability
 from imgcl.evaluation.decisions import Decision, Rule, choose_decision, parse_rule
-from imgcl.evaluation.estimators import EstimatorClassifier, FittedEstimator, choose_classifiers
+from imgcl.evaluation.estimators import EstimatorClassifier, Inductive, choose_inductive, fit_classifier
 from imgcl.evaluation.labels import Labels, check_embedding, encode_labels, named
 from imgcl.evaluation.metrics import expected_calibration_error
-from imgcl.evaluation.names import Classifier, resolve_probe
+from imgcl.evaluation.names import resolve_probe
 from imgcl.evaluation.priors import ESTIMATED, LABELS, NATURAL, Prior, estimate_prior, natural_prior, parse_prior
 from imgcl.evaluation.ranking import ranking_metrics
 from imgcl.evaluation.scorer import FittedScorer, log_odds, model_logits
-from imgcl.evaluation.tasks import LinearModel, PooledBench, Task
+from imgcl.evaluation.tasks import Model, PooledBench, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 FOLDS = 5
 SAMPLE = 20_000  # unlabelled nodes that the prior is estimated from
+DEFAULT = "ensemble"  # classifier of predictions
 AS_LABELLED = ("plain",)  # classifiers whose probabilities hold at the labels' class shares; the others undo them
 
 
@@ -60,7 +61,7 @@ class _Trained(NamedTuple):
         unlabelled: logits of unlabelled nodes by each of those models, for they are what calibration is fitted to.
     """
 
-    model: LinearModel | FittedEstimator
+    model: Model
     logits: Floats
     outside: NDArray[np.bool_]
     unlabelled: Floats
@@ -69,7 +70,7 @@ class _Trained(NamedTuple):
 def fit_scorer(
     Z: ArrayLike | Mapping[str, ArrayLike],
     labels: ArrayLike,
-    classifier: Any = "plain",
+    classifier: Any = DEFAULT,
     *,
     prior: Any = NATURAL,
     decision: str = "argmax",
@@ -124,8 +125,8 @@ def fit_all(
     return Fitted(_scorer(trained, name, blocks, labels, calibration, shares, decided, quality), trained.logits, labels)
 
 
-def _single(classifier: Any) -> tuple[str, Classifier | EstimatorClassifier]:
-    chosen = choose_classifiers(classifier)
+def _single(classifier: Any) -> tuple[str, Inductive]:
+    chosen = choose_inductive(classifier)
     if len(chosen) != 1:
         raise InputError(f"{len(chosen)} classifiers were named: predictions come from one")
     return next(iter(chosen.items()))
@@ -142,9 +143,9 @@ def _scorer(
     quality: Mapping[str, Any] | None = None,
 ) -> FittedScorer:
     sizes = tuple(labels.sizes.tolist())
-    widths = dict(blocks.widths)
+    widths, scales = dict(blocks.widths), dict(blocks.scales)
     model = trained.model
-    return FittedScorer(model, name, widths, labels.names, sizes, calibration, prior, decision, quality or {})
+    return FittedScorer(model, name, widths, labels.names, sizes, calibration, prior, decision, quality or {}, scales)
 
 
 def _decide(scorer: FittedScorer, rule: Rule, trained: _Trained, codes: NDArray[np.int64], seed: int) -> Decision:
@@ -192,9 +193,7 @@ def _prior(wanted: str | Prior, unlabelled: Floats, labels: Labels) -> Prior:
     return Prior(tuple(estimate_prior(unlabelled, shares).tolist()), ESTIMATED)
 
 
-def _known_bias(
-    name: str, chosen: Classifier | EstimatorClassifier, trained: _Trained, labels: Labels
-) -> NDArray[np.float64]:
+def _known_bias(name: str, chosen: Inductive, trained: _Trained, labels: Labels) -> NDArray[np.float64]:
     """What moves the classifier's logits to the labels' class shares, as far as its kind says."""
     log_shares = np.log(np.maximum(labels.sizes, 0.5) / labels.sizes.sum())
     if name in AS_LABELLED or isinstance(chosen, EstimatorClassifier):
@@ -216,18 +215,13 @@ def _without_probabilities(
 # ------------------------------------------------------------------ training with folds
 
 
-def _train(
-    classifier: Classifier | EstimatorClassifier, blocks: Blocks, labels: Labels, probe: str, seed: int
-) -> _Trained:
+def _train(classifier: Inductive, blocks: Blocks, labels: Labels, probe: str, seed: int) -> _Trained:
     """The final model, and logits of every node."""
     x, fold = torch.from_numpy(blocks.rows), make_folds(labels, seed)
     tasks = _tasks(x, labels, fold)
-    if isinstance(classifier, EstimatorClassifier):
-        final, *models = classifier.fit([tasks[-1], *tasks[:-1]], seed)
-        return _with_logits([*models, final], blocks.rows, fold, _sample(labels, seed))
-    if len(tasks) == 1:
+    if len(tasks) == 1 and not isinstance(classifier, EstimatorClassifier):
         raise InputError("every class has a single label: settings cannot be chosen; give one class at least two")
-    fitted = fit_blocks(classifier, PooledBench(tasks, resolve_probe(probe)), blocks)
+    fitted = fit_classifier(classifier, PooledBench(tasks, resolve_probe(probe)), seed, blocks)
     return _with_logits(fitted, blocks.rows, fold, _sample(labels, seed))
 
 
@@ -238,7 +232,7 @@ def _sample(labels: Labels, seed: int) -> NDArray[np.int64]:
 
 
 def _with_logits(
-    models: Sequence[LinearModel | FittedEstimator],
+    models: Sequence[Model],
     rows: NDArray[np.float32],
     fold: NDArray[np.int64],
     sample: NDArray[np.int64],

@@ -113,9 +113,14 @@ def named(labels: Labels, class_names: Sequence[str] | None) -> Labels:
 def check_embedding(Z: Any, n_nodes: int | None = None) -> NDArray[np.float32]:
     """Embeddings as a float32 array with one finite row per node, or an error that says which row is not.
 
-    A tensor is detached. Rows whose squares float32 cannot hold are multiplied by a power of two: only the directions
-    of rows matter to an evaluation.
+    Rows whose squares float32 cannot hold are multiplied by a power of two: only the directions of rows matter to an
+    evaluation.
     """
+    return _squarable(finite_rows(Z, n_nodes))
+
+
+def finite_rows(Z: Any, n_nodes: int | None = None) -> np.ndarray:
+    """Embeddings as an array of numbers with one finite row per node; a tensor is detached."""
     array = np.asarray(_detached(Z))
     if array.ndim != 2 or array.dtype.kind not in "fiu":
         raise InputError(
@@ -130,7 +135,7 @@ def check_embedding(Z: Any, n_nodes: int | None = None) -> NDArray[np.float32]:
             f"Z[{row}, {column}] is {array[row, column]} ({int(bad.any(axis=1).sum())} rows have such values): "
             "embeddings must be finite"
         )
-    return _squarable(array)
+    return array
 
 
 def normalise_rows(Z: NDArray[np.float32]) -> NDArray[np.float32]:

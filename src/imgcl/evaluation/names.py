@@ -40,6 +40,7 @@ WEIGHTINGS: dict[str, Weighting] = {
     "logit-adjust": uniform,
     "balanced-softmax": with_prior,
     "best": balanced,
+    "ensemble": uniform,
 }
 """What each classifier asks the probe to fit, so that all fits can be made together."""
 

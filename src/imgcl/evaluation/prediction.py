@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
-from imgcl.evaluation.fitting import fit_all
+from imgcl.evaluation.fitting import DEFAULT, fit_all
 from imgcl.graph.checks import check_distinct
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ HEADER = (frozenset({"node", "id", "name"}), frozenset({"label", "class"}))  # w
 def predict(
     Z: ArrayLike | Mapping[str, ArrayLike],
     labels: ArrayLike | Mapping[Any, Any],
-    classifier: Any = "plain",
+    classifier: Any = DEFAULT,
     *,
     prior: Any = "natural",
     decision: str = "argmax",
@@ -46,9 +46,10 @@ def predict(
         Z: embeddings (N, d), or several blocks by name, as in :func:`imgcl.evaluation.evaluate`.
         labels: one per node (-1, ``None``, NaN, empty and the like for unlabelled), or a mapping from node name or
             number to class.
-        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, or any classifier with scikit-learn's conventions. A
-            clone of that is fitted to all labelled nodes as it is, on class numbers in the order of the classes' names;
-            a ``random_state`` that is ``None`` is derived from ``random_state``.
+        classifier: ``ensemble`` (a linear model and boosted trees, averaged), ``trees``, a name of
+            ``imgcl.evaluation.CLASSIFIERS``, or any classifier with scikit-learn's conventions. A clone of that is
+            fitted to all labelled nodes as it is, on class numbers in the order of the classes' names; a
+            ``random_state`` that is ``None`` is derived from ``random_state``.
         prior: class shares of the nodes that are scored. ``natural``: those of the labels, or, where the labels are
             clearly not a random draw, what the unlabelled nodes say (:func:`imgcl.evaluation.natural_prior`);
             ``labels``: those of the labels; ``estimated``: what the unlabelled nodes say; ``balanced``: all alike;

@@ -13,19 +13,21 @@ from torch import Tensor
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
-from imgcl.evaluation.blocks import Blocks, fit_blocks
-from imgcl.evaluation.estimators import FittedEstimator, choose_classifiers, fit_classifier
+from imgcl.evaluation.blocks import Blocks
+from imgcl.evaluation.ceiling import ceiling_models
+from imgcl.evaluation.estimators import choose_classifiers, fit_classifier
 from imgcl.evaluation.groups import class_groups
 from imgcl.evaluation.labels import Labels, encode_labels, named
 from imgcl.evaluation.metrics import confusion_matrix, expected_calibration_error
-from imgcl.evaluation.names import CLASSIFIERS, WEIGHTINGS, Classifier, resolve_probe
+from imgcl.evaluation.names import WEIGHTINGS, resolve_probe
 from imgcl.evaluation.pairing import AS_GIVEN, fingerprints
 from imgcl.evaluation.ranking import RANKING, ranking_metrics
 from imgcl.evaluation.results import EvaluationResult, Scores
-from imgcl.evaluation.tasks import Bench, Classified, LinearModel, PooledBench, Probe, Task
+from imgcl.evaluation.tasks import Bench, Classified, Model, Task
+from imgcl.evaluation.transductive import Transductive
+from imgcl.graph import Graph
 from imgcl.imbalance import Split, make_splits, natural_test
 
-CEILING_CLASSIFIER = "reweight"
 TESTS = ("balanced", "natural")
 FEW = 5  # a class with fewer test nodes has figures that say little
 DIGITS = 6  # of stored ranking metrics
@@ -44,6 +46,7 @@ def evaluate(
     test: str = "balanced",
     ceiling: int = 1,
     class_names: Sequence[str] | None = None,
+    graph: Graph | None = None,
     **split_options: Any,
 ) -> EvaluationResult:
     """Train classifiers on frozen embeddings and imbalanced labels, and test them on balanced or natural nodes.
@@ -54,22 +57,25 @@ def evaluate(
             for each block, 0 included, on the validation nodes. Your own classifiers see all blocks with weight 1.
         y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used.
         imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
-        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, ``trees`` (boosting or a random forest, see
-            :class:`imgcl.evaluation.TreesClassifier`), any classifier with scikit-learn's conventions, or a
-            sequence of names, classifiers and pairs ``("name", classifier)``; without a name a classifier is called as
-            its class. A clone of it is fitted to the training nodes of each split, on class numbers 0..K-1 in the order
-            of the result's ``class_names``. A ``random_state`` that is ``None`` is set to one derived from
-            ``random_state``, so that results repeat. Its settings are yours: validation nodes are not used.
+        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, ``ensemble`` (a linear model and boosted trees,
+            averaged), ``trees`` (boosting or a random forest, see :class:`imgcl.evaluation.TreesClassifier`), any
+            classifier with scikit-learn's conventions, or a sequence of names, classifiers and pairs
+            ``("name", classifier)``; without a name a classifier is called as its class. A clone of it is fitted to the
+            training nodes of each split, on class numbers 0..K-1 in the order of the result's ``class_names``. A
+            ``random_state`` that is ``None`` is set to one derived from ``random_state``, so that results repeat. Its
+            settings are yours: validation nodes are not used.
         splits: how many splits to draw, or the splits themselves.
         random_state: seed of the splits, and of your classifiers where they leave theirs open.
         probe: how classifiers are fitted: ``batched``, ``sklearn`` or ``pygcl``.
         test: ``balanced``: test nodes as the splits have them, by default equally many of each class; ``natural``: the
             same classifiers are tested on the labelled nodes outside training and validation, thinned to the class
             shares of the graph, so that precision, AUPRC and Brier score are those of real use.
-        ceiling: on how many of the splits the ceiling is computed (the probe with ``reweight``, trained on every label
-            outside the test set); 0 for none. One is enough to see what is left to gain and keeps it cheap. A natural
-            test set leaves no labels for it.
+        ceiling: on how many of the splits the ceiling is computed (logistic regression with classes weighted alike,
+            trained on every label outside the test set); 0 for none. One is enough to see what is left to gain and
+            keeps it cheap. A natural test set leaves no labels for it.
         class_names: names of classes 0, 1, ... for the result; by default the labels themselves.
+        graph: of the nodes, for ``smooth``, ``pooled`` and ``self-train``, which look at the edges and embeddings of
+            all nodes (:mod:`imgcl.evaluation.transductive`).
         **split_options: ``train_fraction``, ``val_per_class`` and ``test_per_class`` of
             :func:`imgcl.imbalance.make_splits`.
 
@@ -97,16 +103,27 @@ def evaluate(
     x, codes = torch.from_numpy(blocks.rows), torch.from_numpy(labels.codes)
     tasks = [_task(x, codes, split.train, split.val, labels) for split in drawn]
     bench = Bench(tasks, fit, [WEIGHTINGS[name] for name in chosen if name in WEIGHTINGS])
-    scores = {
-        name: _score(fit_classifier(each, bench, seed, blocks), x, labels, drawn) for name, each in chosen.items()
-    }
+    looking = [name for name, each in chosen.items() if isinstance(each, Transductive)]
+    if looking and (graph is None or graph.n_nodes != len(labels.codes)):
+        raise InputError(f"classifier {looking[0]!r} looks at the graph: give that of these nodes (`graph`)")
+    scores = {}
+    for name, each in chosen.items():
+        if isinstance(each, Transductive):
+            assert graph is not None
+            scores[name] = _score_transductive(each, graph, bench, blocks, labels, drawn)
+        else:
+            scores[name] = _score(fit_classifier(each, bench, seed, blocks), x, labels, drawn)
     return EvaluationResult(
         scores=scores,
         class_names=labels.names,
         groups=class_groups(labels.sizes),
         protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe, **test_entry(test)},
-        ceiling=_ceiling(x, labels, drawn[:ceiling], fit, blocks) if ceiling and test == "balanced" else None,
-        notes=(*missing_classes(labels, drawn, labels.names), *few_test_nodes(labels, drawn)),
+        ceiling=_ceiling(blocks, labels, drawn[:ceiling], seed) if ceiling and test == "balanced" else None,
+        notes=(
+            *missing_classes(labels, drawn, labels.names),
+            *few_test_nodes(labels, drawn),
+            *([f"transductive, with the edges and embeddings of all nodes: {', '.join(looking)}"] if looking else []),
+        ),
     )
 
 
@@ -212,10 +229,17 @@ def _ranking(classified: Sequence[Classified], labels: Labels, drawn: Sequence[S
     return {name: np.stack([each[name] for each in values]).round(DIGITS) for name in RANKING}
 
 
-def _score(
-    models: Sequence[LinearModel | FittedEstimator], x: Tensor, labels: Labels, drawn: Sequence[Split]
-) -> Scores:
+def _score(models: Sequence[Model], x: Tensor, labels: Labels, drawn: Sequence[Split]) -> Scores:
     classified = [model.classify(x[np.array(split.test)]) for model, split in zip(models, drawn, strict=True)]
+    return score_classes(classified, labels, drawn, [model.setting for model in models])
+
+
+def _score_transductive(
+    classifier: Transductive, graph: Graph, bench: Bench, blocks: Blocks, labels: Labels, drawn: Sequence[Split]
+) -> Scores:
+    train, val = [split.train for split in drawn], [split.val for split in drawn]
+    models = classifier.fit(graph, bench, blocks, train, val)
+    classified = [model.classify(split.test) for model, split in zip(models, drawn, strict=True)]
     return score_classes(classified, labels, drawn, [model.setting for model in models])
 
 
@@ -224,14 +248,5 @@ def _task(x: Tensor, codes: Tensor, train: np.ndarray, val: np.ndarray, labels: 
     return Task(x[train], codes[train], x[val], codes[val], labels.n_classes)
 
 
-def _ceiling(x: Tensor, labels: Labels, drawn: Sequence[Split], probe: Probe, blocks: Blocks) -> Scores:
-    """The probe on every label outside the test set; its setting is chosen without the validation nodes."""
-    classify: Classifier = CLASSIFIERS[CEILING_CLASSIFIER]
-    codes = torch.from_numpy(labels.codes)
-    models = []
-    for split in drawn:
-        outside = np.setdiff1d(np.flatnonzero(labels.codes >= 0), split.test)
-        searched = _task(x, codes, np.setdiff1d(outside, split.val), split.val, labels)
-        final = _task(x, codes, outside, split.val[:0], labels)
-        models.append(fit_blocks(classify, PooledBench([searched, final], probe), blocks)[-1])
-    return _score(models, x, labels, drawn)
+def _ceiling(blocks: Blocks, labels: Labels, drawn: Sequence[Split], seed: int) -> Scores:
+    return _score(ceiling_models(blocks, labels, drawn, seed), torch.from_numpy(blocks.rows), labels, drawn)

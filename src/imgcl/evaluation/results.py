@@ -223,7 +223,7 @@ class EvaluationResult:
 def _scores(cells: Mapping[str, Any]) -> Scores:
     return Scores(
         confusion=np.asarray(cells["confusion"], dtype=np.int64),
-        ece=np.asarray([np.nan if value is None else value for value in cells["ece"]], dtype=np.float64),
+        ece=_array([cells["ece"]])[0],
         settings=tuple(cells["setting"]),
         seeds=np.asarray(cells["seed"], dtype=np.int64),
         splits=np.asarray(cells["split"], dtype=np.int64),
@@ -237,7 +237,10 @@ def _plain(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def _array(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
-    return np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64)
+    found = np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64)
+    if np.isinf(found).any():
+        raise ValueError("a figure that is not finite")
+    return found
 
 
 def _nodes(columns: Mapping[str, Sequence[str]], cells: int) -> tuple[Nodes, ...]:

@@ -12,25 +12,24 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from imgcl._core.checksums import read_checked_array, read_checked_json, write_checked_array, write_checked_json
+from imgcl._core.checksums import read_checked_json, write_checked_json
 from imgcl._core.errors import InputError, RunError
 from imgcl._core.files import new_directory
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.calibration import Calibration
 from imgcl.evaluation.decisions import Decision
-from imgcl.evaluation.estimators import FittedEstimator
+from imgcl.evaluation.model_files import read_model, write_model
 from imgcl.evaluation.priors import Prior, shift_prior
-from imgcl.evaluation.tasks import LinearModel
+from imgcl.evaluation.tasks import Model
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-FORMAT = "imgcl-scorer-1"
+FORMAT = "imgcl-scorer-2"
 DAMAGED = "fit the scorer again"
-FILE, COEFFICIENTS = "scorer.json", "coefficients.npy"
+FILE = "scorer.json"
 CHUNK = 65_536  # rows that are scored at once: embeddings of large graphs stay on disk
-SMALLEST = 1e-6  # probability of a foreign classifier whose logarithm is taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class FittedScorer:
     Made by :func:`imgcl.evaluation.fit_scorer`.
 
     Attributes:
-        model: the classifier; a linear one for all named classifiers.
+        model: the classifier.
         classifier: what it is called.
         widths: of the embedding's blocks, by name.
         class_names: what the classes are called.
@@ -49,9 +48,10 @@ class FittedScorer:
         prior: class shares of the nodes that are scored.
         decision: from probabilities to classes.
         quality: metrics on the labelled nodes, each by a model that had not seen it; plain values.
+        scales: of the blocks that are scaled as a whole, see :class:`imgcl.evaluation.Blocks`.
     """
 
-    model: LinearModel | FittedEstimator
+    model: Model
     classifier: str
     widths: Mapping[str, int]
     class_names: tuple[str, ...]
@@ -60,6 +60,7 @@ class FittedScorer:
     prior: Prior
     decision: Decision
     quality: Mapping[str, Any] = field(default_factory=dict)
+    scales: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def target(self) -> int:
@@ -140,7 +141,7 @@ class FittedScorer:
         n = max(len(block) for block in blocks.values())  # type: ignore[arg-type]
         for start in range(0, max(n, 1), CHUNK):
             part = {name: block[start : start + CHUNK] for name, block in blocks.items()}  # type: ignore[index]
-            yield Blocks.of(part).rows
+            yield Blocks.of(part, scales=self.scales).rows
 
     # ------------------------------------------------------------------ files
 
@@ -156,12 +157,11 @@ class FittedScorer:
 
     def write_into(self, folder: Path) -> None:
         """Write the files of the scorer into a directory."""
-        if not isinstance(self.model, LinearModel):
-            raise InputError(f"classifier {self.classifier!r} cannot be saved without pickle: use one of ours")
         content = {
             "classifier": self.classifier,
-            "setting": dict(self.model.setting),
+            "model": write_model(self.model, self.classifier, folder),
             "blocks": [[name, width] for name, width in self.widths.items()],
+            "scales": dict(self.scales),
             "classes": list(self.class_names),
             "labels": list(self.labels),
             "calibration": self.calibration.to_dict(),
@@ -169,7 +169,6 @@ class FittedScorer:
             "decision": self.decision.to_dict(),
             "quality": dict(self.quality),
         }
-        write_checked_array(folder / COEFFICIENTS, self.model.coefficients.numpy())
         write_checked_json(folder / FILE, content, FORMAT)
 
     @classmethod
@@ -182,23 +181,19 @@ class FittedScorer:
         folder = Path(path)
         try:
             content = read_checked_json(folder / FILE, FORMAT, DAMAGED)
-            coefficients = read_checked_array(folder / COEFFICIENTS, DAMAGED)
+            return cls._read(content, folder)
         except FileNotFoundError as error:
             raise RunError(f"{folder} is not a scorer: it has no {Path(error.filename).name}") from None
-        try:
-            return cls._read(content, coefficients)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RunError(f"{folder / FILE} is damaged ({error!r}): {DAMAGED}") from None
 
     @classmethod
-    def _read(cls, content: Mapping[str, Any], coefficients: NDArray[Any]) -> FittedScorer:
+    def _read(cls, content: Mapping[str, Any], folder: Path) -> FittedScorer:
         widths = {str(name): int(width) for name, width in content["blocks"]}
         names = tuple(map(str, content["classes"]))
-        if coefficients.shape != (len(names), sum(widths.values()) + 1) or coefficients.dtype != np.float32:
-            raise ValueError(f"coefficients of shape {coefficients.shape}")
         prior = Prior(tuple(map(float, content["prior"]["shares"])), str(content["prior"]["source"]))
         found = cls(
-            model=LinearModel(torch.from_numpy(np.array(coefficients)), dict(content["setting"])),
+            model=read_model(content["model"], folder, len(names), sum(widths.values()), DAMAGED),
             classifier=str(content["classifier"]),
             widths=widths,
             class_names=names,
@@ -207,6 +202,7 @@ class FittedScorer:
             prior=prior,
             decision=Decision.from_dict(content["decision"]),
             quality=dict(content["quality"]),
+            scales={str(name): float(scale) for name, scale in content["scales"].items()},
         )
         parts = found.labels, prior.shares, found.calibration.bias, found.decision.weights
         if any(len(part) != len(names) for part in parts):
@@ -214,15 +210,9 @@ class FittedScorer:
         return found
 
 
-def model_logits(model: LinearModel | FittedEstimator, rows: NDArray[np.float32]) -> Floats:
-    """Logits (n, K) of normalised rows; NaN from a classifier without probabilities."""
-    x = torch.from_numpy(rows)
-    if isinstance(model, LinearModel):
-        return model.logits(x).numpy().astype(np.float64)
-    probabilities = model.classify(x).probabilities if len(rows) else np.empty((0, model.n_classes))
-    if probabilities is None:
-        return np.full((len(rows), model.n_classes), np.nan)
-    return np.asarray(np.log(np.maximum(probabilities, SMALLEST)), dtype=np.float64)
+def model_logits(model: Model, rows: NDArray[np.float32]) -> Floats:
+    """Logits (n, K) of scaled rows; NaN from a classifier without probabilities."""
+    return model.logits(torch.from_numpy(rows)).numpy().astype(np.float64)
 
 
 def log_odds(logits: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -58,6 +58,26 @@ class Classified(NamedTuple):
         return self.probabilities[np.arange(len(self.classes)), self.classes].astype(np.float64)
 
 
+def classified(logits: Tensor) -> Classified:
+    """The most probable class of every row of logits, and the probabilities of all."""
+    probabilities = torch.softmax(logits, dim=1).numpy()
+    return Classified(probabilities.argmax(axis=1), probabilities)
+
+
+class Model(Protocol):
+    """A fitted classifier."""
+
+    @property
+    def setting(self) -> dict[str, float]:
+        """What validation chose."""
+
+    def logits(self, x: Tensor) -> Tensor:
+        """Scores (n, K) whose softmax is the class probability; NaN from a classifier without probabilities."""
+
+    def classify(self, x: Tensor) -> Classified:
+        """The class of every row, and the class probabilities."""
+
+
 @dataclass(frozen=True)
 class LinearModel:
     """A fitted classifier: the class of x is the argmax of ``x @ coefficients[:, :-1].T + coefficients[:, -1]``.
@@ -82,8 +102,7 @@ class LinearModel:
 
     def classify(self, x: Tensor) -> Classified:
         """The most probable class of every row, and the probabilities of all."""
-        probabilities = torch.softmax(self.logits(x), dim=1).numpy()
-        return Classified(probabilities.argmax(axis=1), probabilities)
+        return classified(self.logits(x))
 
 
 @dataclass(frozen=True)

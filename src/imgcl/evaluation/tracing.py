@@ -1,7 +1,8 @@
 """From the columns of a block back to the features they are made of: what each feature adds to a linear score.
 
-A block has rows ``z / |z|``. Narrow features are standardised, a column each, so a column's share is a feature's. Wide
-ones are projected, ``z = x V``: as ``x V w = x (V w)``, feature j adds ``x_j (V w)_j / |z|``, and nothing is lost.
+A block has rows ``z / |z|``, or ``c z`` where it was scaled as a whole. Narrow features are standardised, a column
+each, so a column's share is a feature's. Wide ones are projected, ``z = x V``: as ``x V w = x (V w)``, feature j adds
+``x_j (V w)_j / |z|``, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
 from imgcl._core.torch_settings import usual_torch
-from imgcl.evaluation.labels import normalise_rows
+from imgcl.evaluation.blocks import scaled_rows
 from imgcl.graph import Graph, Reduction
 from imgcl.graph.reduction import propagated
 
@@ -47,13 +48,16 @@ class FeatureSource:
         return f"feature {feature}" if self.names is None else str(self.names[feature])
 
     @usual_torch()
-    def contributions(self, block: NDArray[np.float32], nodes: Nodes, weights: Floats) -> Floats:
+    def contributions(
+        self, block: NDArray[np.float32], nodes: Nodes, weights: Floats, scale: float | None = None
+    ) -> Floats:
         """What every feature adds to the linear score of some nodes, beyond its mean over all nodes.
 
         Args:
             block: (N, width), as :attr:`reduction` made it.
             nodes: whose score it is.
-            weights: (width,) coefficients of the score for rows of length 1.
+            weights: (width,) coefficients of the score for scaled rows.
+            scale: of the block; by default its rows have length 1.
 
         Returns:
             (nodes, features); a node's sum is ``weights @ (row - mean row)``.
@@ -66,9 +70,9 @@ class FeatureSource:
             [[-1.414, 0.0]]
         """
         if self.graph is None or self.reduction.components is None:
-            rows = normalise_rows(block)
+            rows = scaled_rows(block, scale)
             return np.asarray((rows[nodes] - rows.mean(axis=0, dtype=np.float64)) * weights)
-        inverse = _inverse_lengths(block)
+        inverse = _inverse_lengths(block) if scale is None else np.full(len(block), scale)
         parts = [nodes[start : start + NODES_AT_ONCE] for start in range(0, len(nodes), NODES_AT_ONCE)]
         each = [_features_of(self.graph, part, self.reduction.hops) * inverse[part, None] for part in parts]
         per_feature = self.reduction.components.astype(np.float64) @ weights

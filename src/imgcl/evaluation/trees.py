@@ -19,10 +19,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed, generator
+from imgcl.evaluation.forest import TreeModel, Trees, boosted_trees, forest_trees
 
 Floats = NDArray[np.float64]
 
-LARGEST_SEED = 2**32  # of numpy's RandomState
+LARGEST_SEED = 2**32  # of numpy's RandomState; larger seeds of ours are taken modulo it
 FOREST = 200  # trees of a forest
 ROUNDS = 100  # of boosting
 LEAVES = (3, 10)  # smallest leaves of the forests that are tried
@@ -71,7 +72,7 @@ class TreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         self.n_features_in_ = rows.shape[1]
         self.shares_ = np.bincount(codes) / len(codes)
-        with _threads_of_torch():
+        with threads_of_torch():
             if X_val is None or y_val is None or not len(np.asarray(y_val)):
                 self._choose_by_folds(rows, codes, seed)
             else:
@@ -80,12 +81,22 @@ class TreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Class probabilities, columns as ``classes_``."""
-        with _threads_of_torch():
+        with threads_of_torch():
             return _adjusted(self.chosen_.predict_proba(np.asarray(X)), self.shares_, self.setting_["tau"])
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable class of every row."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def model(self, n_classes: int) -> TreeModel:
+        """The fitted ensemble as plain arrays; the classes must have been 0, 1, ..., ``n_classes`` - 1."""
+        boosting = bool(self.setting_["boosting"])
+        trees, base = boosted_trees(self.chosen_) if boosting else _forest(self.chosen_)
+        shift = np.zeros(n_classes)
+        shift[self.classes_] = self.setting_["tau"] * np.log(self.shares_)
+        columns = np.arange(self.n_features_in_)
+        kind = "boosting" if boosting else "forest"
+        return TreeModel(trees, kind, base, self.classes_, n_classes, columns, shift, dict(self.setting_))
 
     def _choose(self, x: np.ndarray, codes: np.ndarray, x_val: np.ndarray, y_val: np.ndarray, seed: int) -> None:
         known = np.isin(y_val, self.classes_)
@@ -141,6 +152,10 @@ class TreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             )
 
 
+def _forest(fitted: Any) -> tuple[Trees, Floats]:
+    return forest_trees(fitted), np.zeros(len(fitted.classes_))
+
+
 @dataclass(frozen=True)
 class _Tried:
     setting: dict[str, float]
@@ -149,7 +164,7 @@ class _Tried:
 
 
 @contextmanager
-def _threads_of_torch() -> Iterator[None]:
+def threads_of_torch() -> Iterator[None]:
     """Boosting with as many threads as torch has: it would take all cores, whatever a worker was given."""
     from threadpoolctl import threadpool_limits
 

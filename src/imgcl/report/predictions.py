@@ -10,7 +10,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl.evaluation.blocks import Blocks
-from imgcl.evaluation.estimators import choose_classifiers, fit_classifier
+from imgcl.evaluation.estimators import choose_inductive, fit_classifier
 from imgcl.evaluation.labels import Labels
 from imgcl.evaluation.names import resolve_probe
 from imgcl.evaluation.tasks import Bench, Task
@@ -54,7 +54,7 @@ def node_predictions(
     train, val = np.array(split.train), np.array(split.val)  # splits are read-only, torch wants writable
     bench = Bench([Task(x[train], codes[train], x[val], codes[val], labels.n_classes)], resolve_probe(probe))
     found = {}
-    for name, classifier in choose_classifiers(list(classifiers)).items():
+    for name, classifier in choose_inductive(list(classifiers)).items():
         classified = fit_classifier(classifier, bench, seed, blocks)[0].classify(x)
         found[name] = Prediction(classified.classes, classified.confidence.astype(np.float32))
     return found

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import InputError
 from imgcl.evaluation.decisions import Decision
-from imgcl.evaluation.fitting import Fitted, fit_all
+from imgcl.evaluation.fitting import DEFAULT, Fitted, fit_all
 from imgcl.evaluation.labels import Labels
 from imgcl.evaluation.scorer import log_odds, ranks
 from imgcl.report.encoding import array, classes
 
-CLASSIFIER = "plain"  # as `predict` has it; the prior is put in by calibration
 MOST = 8  # classes that a reader can choose from, the rarest first
 STEPS = 10_000  # of a probability
 
@@ -38,7 +37,7 @@ def ranking_entry(
     rows = {name: np.asarray(block)[shown] for name, block in blocks.items()}
     codes, names = labels.codes[shown], labels.names
     try:
-        fitted = fit_all(rows, codes, CLASSIFIER, "natural", decision, names, "batched", seed)
+        fitted = fit_all(rows, codes, DEFAULT, "natural", decision, names, "batched", seed)
     except InputError:
         if decision != "argmax":
             raise

@@ -85,6 +85,8 @@ def _check(result: EvaluationResult) -> None:
             raise ValueError("its parts have different lengths")
         if any(rows.shape != (cells, n_classes) for rows in scores.ranking.values()):
             raise ValueError("its rankings are not those of its classes")
+        if any(np.isinf(values).any() for values in (scores.ece, *scores.ranking.values())):
+            raise ValueError("its figures are not finite")
         if scores.nodes and len(scores.nodes) != cells:
             raise ValueError("its nodes are not those of its cells")
 

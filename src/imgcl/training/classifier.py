@@ -33,7 +33,7 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Args:
         embedding: how nodes are embedded: an :class:`imgcl.ImGCL`, of which a clone is fitted (by default one with
             default settings), or the directory of a finished run, which is used as it is: nothing is trained then.
-        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, or a classifier of scikit-learn.
+        classifier: as in :func:`imgcl.evaluation.predict`: a name, or a classifier of scikit-learn.
         prior: class shares of the nodes that are scored, see :func:`imgcl.evaluation.predict`.
         decision: how probabilities become classes, see :mod:`imgcl.evaluation.decisions`.
         random_state: seed of the folds on which settings, calibration and decision are chosen.
@@ -56,7 +56,7 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         embedding: ImGCL | str | Path | None = None,
         *,
-        classifier: Any = "plain",
+        classifier: Any = "ensemble",
         prior: Any = "natural",
         decision: str = "argmax",
         random_state: RandomState = 0,

@@ -13,6 +13,7 @@ const CLASSIFIERS = {
   "nearest-mean": "the class with the nearest mean",
   lda: "Gaussian classes with one covariance",
   best: "the best of plain, reweight and logit-adjust on validation nodes",
+  ensemble: "the mean of a linear model and boosted trees, the classes' shares divided out",
   trees: "boosted trees or a random forest, classes weighted alike",
 };
 
@@ -74,7 +75,7 @@ function list(texts) {
   return texts.length > 1 ? `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}` : texts[0];
 }
 
-const linear = () => !content.classifiers.includes("trees");
+const linear = () => !content.classifiers.some((name) => ["trees", "ensemble"].includes(name));
 
 function describedClassifiers() {
   const known = content.classifiers.filter((name) => CLASSIFIERS[name]).map((name) => `${name}: ${CLASSIFIERS[name]}`);

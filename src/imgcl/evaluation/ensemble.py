@@ -1,0 +1,148 @@
+"""``ensemble``: a linear classifier and boosted trees, averaged.
+
+Linear classifiers are hard to beat on embeddings and on wide features, trees on a few columns of numbers. The mean of
+their logits was better than either, or as good, on all development graphs and from a hundred labels to thousands
+(AUPRC on natural test nodes: ``docs/results/rare.md``), so there is nothing to choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imgcl._core.seeding import derive
+from imgcl.evaluation.blocks import FEATURES, Blocks, fit_blocks
+from imgcl.evaluation.classifiers import TAUS, log_prior, plain
+from imgcl.evaluation.forest import TreeModel, boosted_trees
+from imgcl.evaluation.tasks import Bench, Classified, LinearModel, Task, classified, quality
+from imgcl.evaluation.trees import LARGEST_SEED, NARROW, WIDE_BINS, threads_of_torch
+
+ENOUGH = 20  # labels per class, in the mean, from which trees are worth something
+LEADING = 64  # columns of a block of features that trees look at: singular vectors come with the largest first
+BOOSTING = {
+    "learning_rate": 0.1,
+    "max_iter": 50,
+    "max_leaf_nodes": 15,
+    "min_samples_leaf": 10,
+    "l2_regularization": 1.0,
+    "max_features": 0.3,
+    "early_stopping": False,
+}
+"""Chosen on validation nodes of development graphs, for its time as well: half of the usual rounds are as good."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleModel:
+    """The mean of a linear model's logits and of boosted trees', less a shift.
+
+    Attributes:
+        linear: the linear model.
+        trees: the boosted trees; ``None`` with too few labels for them.
+        shift: subtracted from the logits, one entry per class.
+        setting: what validation chose.
+    """
+
+    linear: LinearModel
+    trees: TreeModel | None
+    shift: Tensor
+    setting: dict[str, float] = field(default_factory=dict)
+
+    def logits(self, x: Tensor) -> Tensor:
+        """Scores (n, K); their softmax is the class probability."""
+        found = self.linear.logits(x)
+        if self.trees is not None:
+            found = (found + self.trees.logits(x)) / 2
+        return found - self.shift
+
+    def classify(self, x: Tensor) -> Classified:
+        """The most probable class of every row, and the probabilities of all."""
+        return classified(self.logits(x))
+
+
+class Ensemble:
+    """The classifier ``ensemble``: ``plain`` and boosted trees on the same rows, with tau as in ``logit-adjust``."""
+
+    def fit(self, bench: Bench, seed: int, blocks: Blocks) -> list[EnsembleModel]:
+        """A model for each task."""
+        linear = fit_blocks(plain, bench, blocks)
+        grown = _boosted(bench.tasks, blocks, seed)
+        none = torch.zeros(bench.tasks[0].n_classes, dtype=torch.float32)
+        models = [EnsembleModel(*pair, none) for pair in zip(linear, grown, strict=True)]
+        for group in bench.chosen_together():
+            tau = _best_tau([(bench.tasks[i], models[i]) for i in group if len(bench.tasks[i].y_val)])
+            for i in group:
+                models[i] = _adjusted(bench.tasks[i], models[i], tau)
+        return models
+
+
+def _adjusted(task: Task, model: EnsembleModel, tau: float) -> EnsembleModel:
+    shift = torch.where(task.sizes > 0, tau * log_prior(task), 0.0)
+    chosen = {"trees": float(model.trees is not None), "tau": tau}
+    return replace(model, shift=shift, setting=model.linear.setting | chosen)
+
+
+def _best_tau(pairs: Sequence[tuple[Task, EnsembleModel]]) -> float:
+    """The tau with the best balanced validation accuracy; of equals the one with the smallest log loss."""
+    scores = [_tau_scores(task, model) for task, model in pairs]
+    right, loss = (torch.stack(values).mean(dim=0) for values in zip(*scores, strict=True))
+    return TAUS[max(range(len(TAUS)), key=lambda i: (*quality(right, loss, i), -i))]
+
+
+def _tau_scores(task: Task, model: EnsembleModel) -> tuple[Tensor, Tensor]:
+    """Balanced accuracy and log loss of every tau, over classes alike."""
+    prior, weight = torch.where(task.sizes > 0, log_prior(task), 0.0), task.validation_weight
+    logits = model.logits(task.x_val) - torch.tensor(TAUS, dtype=torch.float32)[:, None, None] * prior
+    right = (logits.argmax(dim=2) == task.y_val).to(weight) @ weight
+    own = torch.log_softmax(logits, dim=2)[:, torch.arange(len(task.y_val)), task.y_val]
+    return right, -(own.clamp_min(-1e3) @ weight)
+
+
+# ------------------------------------------------------------------ boosted trees
+
+
+def _boosted(tasks: Sequence[Task], blocks: Blocks, seed: int) -> list[TreeModel | None]:
+    """Trees for every task; for none where the largest one has too few labels."""
+    most = max(tasks, key=lambda task: len(task.y))
+    if len(most.y) < ENOUGH * int((most.sizes > 0).sum()):
+        return [None] * len(tasks)
+    columns = leading_columns(blocks)
+    with threads_of_torch():
+        return [_boost(task, columns, derive(seed, "boosting", i)) for i, task in enumerate(tasks)]
+
+
+def leading_columns(blocks: Blocks) -> NDArray[np.int64]:
+    """The columns that trees look at: of features the first 64, of what was learned all.
+
+    Example:
+        >>> leading_columns(Blocks(np.empty((0, 4)), {"learned": 2, "own": 2})).tolist()
+        [0, 1, 2, 3]
+    """
+    chosen, start = [], 0
+    for name, width in blocks.widths.items():
+        kept = min(width, LEADING) if name.split(":")[0] in FEATURES else width
+        chosen.append(np.arange(start, start + kept))
+        start += width
+    return np.concatenate(chosen)
+
+
+def _boost(task: Task, columns: NDArray[np.int64], seed: int) -> TreeModel | None:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    if int((task.sizes > 0).sum()) < 2:
+        return None
+    bins = 255 if len(columns) <= NARROW else WIDE_BINS
+    model: Any = HistGradientBoostingClassifier(**BOOSTING, max_bins=bins, random_state=seed % LARGEST_SEED)
+    model.fit(task.x.numpy()[:, columns], task.y.numpy())
+    none = np.zeros(task.n_classes)
+    return TreeModel(*_arrays(model), np.asarray(model.classes_), task.n_classes, columns, none)
+
+
+def _arrays(model: Any) -> tuple[Any, str, NDArray[np.float64]]:
+    trees, base = boosted_trees(model)
+    return trees, "boosting", base
