@@ -71,7 +71,7 @@ def test_one_pre_training_serves_all_rows_of_a_method() -> None:
     assert len({point.cell.key for point in points}) == len(points)
 
 
-def test_labels_follow_the_law_of_their_graph_and_pre_training_is_plain() -> None:
+def test_labels_follow_the_law_of_their_graph_and_the_default_is_that_of_pretrain() -> None:
     points = rows.points(study.STUDY.spec, named_graphs("cora", "tolokers", "dblp"))
     assert {p.labels["dataset"]: p.cell.protocol.imbalance for p in points} == {
         "cora": "exp:20",
@@ -79,7 +79,7 @@ def test_labels_follow_the_law_of_their_graph_and_pre_training_is_plain() -> Non
         "dblp": "exp:100",
     }
     configs = [each.config for point in points for each in point.cell.all_needs]
-    assert all(config.balance is None for config in configs)
+    assert all((config.balance is None) == (config.method != "gbt") for config in configs)
     assert {config.training.settle for config in configs if config.method == "gbt"} == {True}
     assert {config.training.settle for config in configs if config.method != "gbt"} == {False}
 
@@ -181,7 +181,7 @@ def results(in_line: None, tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 def test_a_row_is_what_evaluate_gives_for_its_blocks(results: Results) -> None:
     graph = named_graphs("pubmed").loaded["pubmed"][1]
-    own = evaluate(rows.BASELINES["own"].make(graph, seed=0), graph.y, "natural", ("plain", "best"), 2, 0)
+    own = evaluate({"own": rows.BASELINES["own"].make(graph, seed=0)}, graph.y, "natural", ("plain", "best"), 2, 0)
     mine = found(results, "pubmed", rows.OWN)
     assert mine is not None
     for metric in ("accuracy", "tail"):

@@ -18,7 +18,7 @@ from imgcl.studies.grid import NONE, Graphs, Point, StudySpec, protocol_of
 from imgcl.studies.packing import rounded
 from imgcl.studies.protocol import Protocol
 from imgcl.studies.report import CSV_METRICS
-from imgcl.training.estimator import make_config
+from imgcl.training.estimator import IMGCL, make_config
 
 Row = tuple[str, ...]
 """Names of the blocks of a row: of methods, and of baselines that give an embedding."""
@@ -44,6 +44,7 @@ LAWS = {
 """Laws of the training labels; of all other graphs that of the study, ``natural``."""
 
 DEVELOPMENT = ("amazon-photo", "cora", "pubmed", "tolokers", "johns-hopkins", "facebook-pages")
+VERSION = 2  # of the evaluation of blocks: raised when it gives other results
 GRAPHS = (
     *("amazon-photo", "amazon-computers", "dblp", "cora", "citeseer", "pubmed", "facebook-pages", "tolokers"),
     *("amazon-fraud", "uai2010", "johns-hopkins", "lastfm-asia", "wiki-cs-structure"),
@@ -71,7 +72,7 @@ class RowCell(Cell):
     def identity(self) -> dict[str, Any]:
         protocol = self.protocol.model_dump(mode="json", exclude={"ceiling"})
         facts = {"graph": self.graph.fingerprint, "row": list(self.row), "seed": self.seed, "protocol": protocol}
-        return {**facts, "pretrained": [each.key for each in self.pretrained]}
+        return {**facts, "version": VERSION, "pretrained": [each.key for each in self.pretrained]}
 
     @property
     def loads(self) -> GraphRef:
@@ -90,7 +91,7 @@ class RowCell(Cell):
         blocks = self._blocks(graph, context)
         assert graph.y is not None
         result = evaluate(
-            blocks if len(blocks) > 1 else next(iter(blocks.values())),
+            blocks,
             graph.y,
             protocol.imbalance,
             protocol.classifiers,
@@ -189,7 +190,7 @@ def _cell(spec: StudySpec, ref: GraphRef, row: Row, seed: int) -> RowCell:
 
 
 def _pretrain(spec: StudySpec, ref: GraphRef, method: str, seed: int) -> PretrainCell:
-    """A pre-training without ImGCL's balance: the default's setting for any graph, that of the study for others."""
-    preset = "auto" if method in ALONE else spec.preset
-    config = make_config(ref.name, method=method, preset=preset, balance=None, overrides=spec.settings, seed=seed)
+    """The default's method as `imgcl pretrain` trains it; the others plain, with the setting of the study."""
+    preset, balance = ("auto", IMGCL) if method in ALONE else (spec.preset, None)
+    config = make_config(ref.name, method=method, preset=preset, balance=balance, overrides=spec.settings, seed=seed)
     return PretrainCell(graph=ref, config=config)
