@@ -193,8 +193,12 @@ def _fit(classifier: Classifier, bench: Bench, blocks: Blocks, weights: Mapping[
 
 
 def _unscaled(coefficients: Tensor, scale: Tensor) -> Tensor:
-    """``(x * scale) @ w`` is ``x @ (scale * w)``."""
-    return torch.cat([coefficients[:, :-1] * scale, coefficients[:, -1:]], dim=1)
+    """Coefficients of all columns from those of the scaled ones: ``(x * scale) @ w`` is ``x @ (scale * w)``."""
+    kept = scale != 0
+    found = coefficients.new_zeros(len(coefficients), len(scale) + 1)
+    found[:, :-1][:, kept] = coefficients[:, :-1] * scale[kept]
+    found[:, -1] = coefficients[:, -1]
+    return found
 
 
 def _check_block(name: str, block: Any, n_nodes: int | None) -> np.ndarray:

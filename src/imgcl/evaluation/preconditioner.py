@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-WIDE = 512  # columns from which G is diagonal: the whole matrix would cost more than it saves
+WIDE = 512  # columns from which G is diagonal where there are fewer samples: the matrix would cost more than it saves
+WIDEST = 2048  # columns from which it always is
 SMALLEST = 1e-6  # relative size below which a class's block is not followed
 FLOOR = 1e-6  # of G's diagonal, relative to its largest entry: keeps Cholesky in float32 definite
 
@@ -26,8 +27,8 @@ class Preconditioner:
         scale: s_k ** -0.5 (rows, K, 1).
     """
 
-    def __init__(self, rows: int, classes: int, width: int, like: Tensor) -> None:
-        self.diagonal = width > WIDE
+    def __init__(self, rows: int, classes: int, width: int, samples: int, like: Tensor) -> None:
+        self.diagonal = width > WIDEST or width > max(WIDE, samples)
         self.loss = like.new_zeros(rows, *([width] if self.diagonal else [width, width]))
         self.factor = like.new_ones(rows, classes)
         self.inverse, self.scale = self.loss, self.factor[:, :, None]

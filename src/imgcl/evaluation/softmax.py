@@ -81,7 +81,7 @@ class SoftmaxStack:
         once = [len(p.y) / (2 if int(p.present.sum()) == 2 else 1) for p in problems]
         self.size = offset.new_tensor([once[i] for i in self.owner])
         self.penalty = torch.zeros_like(self.size)
-        self.preconditioner = Preconditioner(len(self.owner), self.classes, self.width, offset)
+        self.preconditioner = Preconditioner(len(self.owner), self.classes, self.width, self.n, offset)
         self._selected: dict[tuple[int, ...], _Rows] = {}
         self._latest: tuple[Tensor, _Rows] | None = None
         self.set_stage(0)

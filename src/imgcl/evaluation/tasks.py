@@ -161,10 +161,16 @@ class Bench:
         return [[i] for i in range(len(self.tasks))]
 
     def scaled(self, scale: Tensor) -> Bench:
-        """The same tasks with every column of their rows multiplied by a factor; classifiers share it."""
+        """The same tasks with every column of their rows multiplied by a factor; classifiers share it.
+
+        Columns with the factor 0 are left out.
+        """
         key = scale.numpy().tobytes()
         if key not in self._scaled:
-            tasks = [replace(task, x=task.x * scale, x_val=task.x_val * scale) for task in self.tasks]
+            kept, factor = scale != 0, scale[scale != 0]
+            tasks = [
+                replace(task, x=task.x[:, kept] * factor, x_val=task.x_val[:, kept] * factor) for task in self.tasks
+            ]
             self._scaled[key] = type(self)(tasks, self.probe, self.weightings)
         return self._scaled[key]
 
