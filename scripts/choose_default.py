@@ -2,10 +2,10 @@
 
     IMGCL_DATA=... python scripts/choose_default.py dim=128 dim=256 method=dgi,dim=256
 
-Every setting is trained on top of the preset ``auto``, as ``imgcl pretrain`` does it, and looked at after 25, 50, 100 and
-200 epochs: accuracy of the classifier ``best`` on the embedding alone, and beside own and propagated features. Penalties
-and weights are chosen on one half of each split's validation nodes and accuracy is taken on the other; test nodes are
-not used. ``kept`` is the share of nearest neighbours kept since the look before, by which ``--epochs auto`` stops.
+Every setting is trained on top of the preset ``auto``, as ``imgcl pretrain`` does it, and looked at after 25, 50, 100
+and 200 epochs: accuracy of the classifier ``best`` on the embedding alone, and beside own and propagated features.
+Penalties and weights are chosen on one half of each split's validation nodes and accuracy is taken on the other; test
+nodes are not used. ``kept`` is the share of nearest neighbours kept since the look before, by which training stops.
 One JSON line per look is appended to --journal; a setting that is there is not computed again.
 """
 
