@@ -1,11 +1,11 @@
 """Measure what the default setting is chosen by: validation nodes of the development graphs.
 
-    IMGCL_DATA=... python scripts/choose_default.py dim=128 dim=256 method=dgi,dim=256
+    IMGCL_DATA=... python scripts/choose_default.py "" dim=256 balance=none,dim=256
 
-Every setting is trained on top of the preset ``auto``, as ``imgcl pretrain`` does it, and looked at after 25, 50, 100
-and 200 epochs: accuracy of the classifier ``best`` on the embedding alone, and beside own and propagated features.
-Penalties and weights are chosen on one half of each split's validation nodes and accuracy is taken on the other; test
-nodes are not used. ``kept`` is the share of nearest neighbours kept since the look before, by which training stops.
+Every setting is trained on top of the preset ``auto``, as ``imgcl pretrain`` does it, and looked at after some epochs:
+accuracy of the classifier ``best`` with own and propagated features beside the embedding. Penalties and weights are
+chosen on one half of each split's validation nodes and accuracy is taken on the other; test nodes are not used.
+``kept`` is the share of nearest neighbours kept since the look before, by which training stops.
 One JSON line per look is appended to --journal; a setting that is there is not computed again.
 """
 
@@ -27,11 +27,9 @@ from imgcl.graph import Graph
 from imgcl.imbalance import make_splits
 from imgcl.imbalance.splits import Split
 from imgcl.training import Trainer
-from imgcl.training.estimator import make_config
+from imgcl.training.estimator import IMGCL, make_config
 from imgcl.training.settling import is_look
 from imgcl_lab.graphs.rows import DEVELOPMENT, LAWS
-
-EPOCHS = 200  # of the last look; the schedule of the balance is that of the preset
 
 
 def validation_splits(y: np.ndarray, law: str, count: int) -> list[Split]:
@@ -43,30 +41,32 @@ def validation_splits(y: np.ndarray, law: str, count: int) -> list[Split]:
     return halves
 
 
-def looks(graph: Graph, setting: dict[str, str], seed: int) -> Iterator[tuple[int, float | None, np.ndarray]]:
+Look = tuple[int, float | None, np.ndarray]
+
+
+def looks(graph: Graph, setting: dict[str, str], seed: int, epochs: int) -> Iterator[Look]:
     """Epoch, share of neighbours kept, and embedding at every look."""
-    overrides = {key: value for key, value in setting.items() if key != "method"}
+    overrides = {key: value for key, value in setting.items() if key not in ("method", "balance")}
+    balance = None if setting.get("balance") == "none" else setting.get("balance", IMGCL)
     method = setting.get("method", "gbt")
-    trainer = Trainer(make_config(graph.name, method=method, preset="auto", overrides=overrides, seed=seed), graph)
-    for _ in range(EPOCHS):
+    config = make_config(graph.name, method=method, preset="auto", balance=balance, overrides=overrides, seed=seed)
+    trainer = Trainer(config, graph)
+    for _ in range(epochs):
         trainer.step()
         if is_look(trainer.epoch):
             kept = trainer.settling.looks[-1]["kept"] if trainer.settling is not None else None
             yield trainer.epoch, kept, trainer.embed()
 
 
-def accuracy(blocks: dict[str, np.ndarray], y: np.ndarray, splits: list[Split]) -> float:
-    return round(evaluate(blocks, y, classifier="best", splits=splits, ceiling=0)["best", "accuracy"].mean or 0.0, 4)
-
-
-def measure(name: str, setting: dict[str, str], seed: int, count: int) -> Iterator[dict[str, Any]]:
+def measure(name: str, setting: dict[str, str], seed: int, count: int, epochs: list[int]) -> Iterator[dict[str, Any]]:
     graph = load_graph(name)
     assert graph.y is not None
     splits = validation_splits(graph.y, LAWS.get(name, "natural"), count)
     features = {"own": own_features(graph, seed=0), "neighbours": neighbour_features(graph, seed=0)}
-    for epoch, kept, Z in looks(graph, setting, seed):
-        alone, beside = accuracy({"learned": Z}, graph.y, splits), accuracy({"learned": Z, **features}, graph.y, splits)
-        yield {"epoch": epoch, "kept": kept, "alone": alone, "beside_features": beside}
+    for epoch, kept, Z in looks(graph, setting, seed, max(epochs)):
+        if epoch in epochs:
+            result = evaluate({"learned": Z, **features}, graph.y, classifier="best", splits=splits, ceiling=0)
+            yield {"epoch": epoch, "kept": kept, "accuracy": round(result["best", "accuracy"].mean or 0.0, 4)}
 
 
 def main() -> None:
@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--graphs", nargs="*", default=list(DEVELOPMENT))
     parser.add_argument("--journal", type=Path, default=Path("docs/results/choose_default.jsonl"))
     parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--epochs", type=int, nargs="*", default=[50, 100], help="of 25, 50, 100, 200, 400")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -87,10 +88,11 @@ def main() -> None:
             what = {"graph": name, "setting": setting, "seed": options.seed, "splits": options.splits}
             if json.dumps(what, sort_keys=True) in done:
                 continue
-            found = [{"what": what, **line} for line in measure(name, setting, options.seed, options.splits)]
+            given = name, setting, options.seed, options.splits, options.epochs
+            found = [{"what": what, **line} for line in measure(*given)]
             with options.journal.open("a") as journal:
                 journal.writelines(json.dumps(line) + "\n" for line in found)
-            print(name, text, [(e["epoch"], e["kept"], e["alone"], e["beside_features"]) for e in found], flush=True)
+            print(name, text, [(each["epoch"], each["kept"], each["accuracy"]) for each in found], flush=True)
 
 
 if __name__ == "__main__":
