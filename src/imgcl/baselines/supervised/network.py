@@ -78,32 +78,42 @@ class Network:
         kind: ``gcn`` or ``sage``.
         features: of all nodes.
         adjacency: of all nodes; ``None`` to pass no messages (features were propagated before).
-        n_classes: width of the output.
+        width: of the output.
         random: one generator per split, for weights and dropout.
+        keeps_gradient: so that :meth:`feature_gradient` can be asked for after a step.
     """
 
     def __init__(
-        self, kind: str, features: Features, adjacency: CSR | None, n_classes: int, random: Sequence[torch.Generator]
+        self,
+        kind: str,
+        features: Features,
+        adjacency: CSR | None,
+        width: int,
+        random: Sequence[torch.Generator],
+        keeps_gradient: bool = False,
     ) -> None:
         if kind not in NETWORKS:
             raise InputError(f"network is {kind!r}: choose from {', '.join(NETWORKS)}")
         self.kind, self.features, self.adjacency, self.random = kind, features, adjacency, random
-        self.splits, self.classes = len(random), n_classes
+        self.splits, self.width, self.keeps_gradient = len(random), width, keeps_gradient
         self.parts = 1 if adjacency is None else NETWORKS[kind]
         self.messages = None if adjacency is None else Messages(adjacency, kind)
         firsts, seconds = [], []
         for each in random:  # one split after the other: its numbers do not depend on how many there are
             firsts.append([glorot(features.shape[1], HIDDEN, each) for _ in range(self.parts)])
-            seconds.append([glorot(HIDDEN, n_classes, each) for _ in range(self.parts)])
+            seconds.append([glorot(HIDDEN, width, each) for _ in range(self.parts)])
         self.first = torch.cat([weights[part] for part in range(self.parts) for weights in firsts], dim=1)
         self.second = torch.stack([torch.stack([w[part] for w in seconds]) for part in range(self.parts)])
         self.first_bias = torch.zeros(self.splits * HIDDEN, dtype=torch.float32)
-        self.second_bias = torch.zeros(self.splits, 1, n_classes, dtype=torch.float32)
+        self.second_bias = torch.zeros(self.splits, 1, width, dtype=torch.float32)
         self.parameters = [self.first, self.second, self.first_bias, self.second_bias]
 
     def forward(self, added: Sequence[Added | None] = (), training: bool = False) -> list[Output]:
         """Output of every split."""
         projected = self.features.products([None])(self.first)[0]
+        if training and self.keeps_gradient:
+            projected.retain_grad()
+            self.projected = projected
         if any(each is not None for each in added):
             return [self._alone(i, projected, each, training) for i, each in enumerate(added)]
         hidden = torch.relu(self._first(projected) + self.first_bias)
@@ -127,15 +137,14 @@ class Network:
         scores = [torch.bmm(stacked, weight) for weight in self.second]
         flat = scores[-1].transpose(0, 1).reshape(stacked.shape[1], -1)
         received = flat if self.messages is None else self.messages(flat)
-        logits = received.view(-1, self.splits, self.classes).transpose(0, 1) + self.second_bias
+        logits = received.view(-1, self.splits, self.width).transpose(0, 1) + self.second_bias
         return logits if self.parts == 1 else logits + scores[0]
 
     def _alone(self, i: int, projected: Tensor, added: Added | None, training: bool) -> Output:
         """One split by itself, as its graph is its own."""
         assert self.adjacency is not None
         messages = Messages(self.adjacency, self.kind, added)
-        starts = [(part * self.splits + i) * HIDDEN for part in range(self.parts)]
-        columns = [slice(start, start + HIDDEN) for start in starts]
+        columns = self._columns(i)
         rows = [projected[:, own] for own in columns]
         if added is not None:
             rows = [torch.cat([r, added.features @ self.first[:, own]]) for r, own in zip(rows, columns, strict=True)]
@@ -149,6 +158,26 @@ class Network:
         """The second layer of split i: logits of hidden rows."""
         logits = messages(hidden @ self.second[-1, i]) + self.second_bias[i]
         return logits if self.parts == 1 else logits + hidden @ self.second[0, i]
+
+    def received(self, i: int, new: Tensor, linked: Tensor, hidden: Tensor) -> Tensor:
+        """The second layer of split i for new hidden rows, over weighted links (new, nodes) to those of the graph."""
+        own, others, total = new @ self.second[0, i], hidden @ self.second[-1, i], linked.sum(dim=1, keepdim=True)
+        if self.parts == 1:  # a GCN's mean, the node itself included
+            return (linked @ others + own) / (total + 1) + self.second_bias[i]
+        return own + linked @ others / total.clamp_min(1e-9) + self.second_bias[i]
+
+    def feature_gradient(self, i: int, nodes: Tensor) -> Tensor:
+        """Gradient of the last step's loss of split i with respect to features of some nodes."""
+        gradient = self.projected.grad
+        assert gradient is not None
+        with torch.no_grad():
+            parts = [gradient[nodes][:, own] @ self.first[:, own].T for own in self._columns(i)]
+        return torch.stack(parts).sum(dim=0)
+
+    def _columns(self, i: int) -> list[slice]:
+        """Where the first layer of split i stands among those of all."""
+        starts = [(part * self.splits + i) * HIDDEN for part in range(self.parts)]
+        return [slice(start, start + HIDDEN) for start in starts]
 
     def _kept(self, i: int, rows: int) -> Tensor:
         return torch.rand(rows, HIDDEN, generator=self.random[i], dtype=torch.float32) >= DROPOUT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from imgcl._core.errors import InputError
 from imgcl.baselines.prediction import Prediction
 from imgcl.baselines.supervised.recipe import Recipe
 from imgcl.baselines.supervised.tam import TopologyMargin
@@ -50,6 +51,8 @@ def supervised(recipe: Callable[..., Recipe]) -> Callable[..., list[Prediction]]
         **options: float,
     ) -> list[Prediction]:
         made = recipe(**options)
+        if tam and not made.takes_margin:
+            raise InputError("tam is 1, but this baseline has no logits that a margin could be added to: use tam=0")
         made.margin = TopologyMargin() if tam else None
         return train(graph, labels, splits, classifier, seed, made, network)
 

@@ -54,6 +54,7 @@ class Task:
         progress: of training, from 0 to 1.
         logits: of all nodes in the last epoch, dropout included; empty before the first.
         hidden: of all nodes in the last epoch.
+        looked: logits of all nodes without dropout, at the last look at validation.
         notes: what a recipe keeps for the split.
     """
 
@@ -70,6 +71,7 @@ class Task:
     progress: float = 0.0
     logits: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.float32))
     hidden: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.float32))
+    looked: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.float32))
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -96,7 +98,10 @@ class Recipe:
     """
 
     margin: Callable[[Task, Output], Tensor] | None = None  # added to the training nodes' logits, see TAM
-    decoupled = False  # whether features are propagated before the network, not inside
+    takes_margin = True  # whether its loss is one of logits
+    hops = 0  # over which features are propagated before the network, which then passes no messages
+    width: int | None = None  # of the output, where that is not the number of classes
+    keeps_gradient = False  # whether it asks for the gradient of features
 
     def prepare(self, task: Task) -> None:
         """Once for every split, before its first epoch."""
@@ -115,9 +120,7 @@ class Recipe:
 
     def loss(self, task: Task, output: Output, criterion: Criterion) -> Tensor:
         """The loss of a split; added nodes are training nodes of the class they were made for."""
-        logits, factors = output.logits[task.train], self.factors(task)
-        if self.margin is not None:
-            logits = logits + self.margin(task, output)
+        logits, factors = self.trained(task, output), self.factors(task)
         if output.added is None:
             return criterion.loss(logits, task.targets, task.sizes, task.progress, factors)
         targets = torch.cat([task.targets, output.added.targets])
@@ -126,6 +129,11 @@ class Recipe:
             factors = torch.cat([factors, factors.new_ones(len(output.added.targets))])
         logits = torch.cat([logits, output.logits[task.graph.n_nodes :]])
         return criterion.loss(logits, targets, sizes, task.progress, factors)
+
+    def trained(self, task: Task, output: Output) -> Tensor:
+        """Logits of the training nodes, with their margins."""
+        logits = output.logits[task.train]
+        return logits if self.margin is None else logits + self.margin(task, output)
 
     def predict(self, task: Task, output: Output) -> Tensor:
         """Logits of all nodes of the graph, as they are validated and tested."""

@@ -33,7 +33,7 @@ WEIGHT_DECAYS = (5e-4, 1e-2)  # on the first layer; Kipf and Welling's, and one 
 EVERY = 5  # epochs between two looks at validation
 GROUP = 5  # splits trained side by side
 DENSE = 0.1  # share of entries from which features are multiplied as a dense matrix
-HOPS = 2  # of features that are propagated before the network
+RESTART = 0.1  # how much of the features stays in place in each hop before the network
 
 
 @usual_torch()
@@ -58,15 +58,16 @@ def train(
         network: ``gcn`` or ``sage``.
     """
     x = unit_rows(graph)
-    features = as_features(propagated(graph, x, HOPS) if recipe.decoupled else x)
-    adjacency = None if recipe.decoupled else CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes)
+    features = as_features(propagated(graph, x, recipe.hops, RESTART))
+    adjacency = None if recipe.hops else CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes)
+    width = recipe.width or labels.n_classes
     found: list[Prediction] = []
     for start in range(0, len(splits), GROUP):
         some, own_seed = splits[start : start + GROUP], derive(seed, network, start)
         tried = []
         for decay in WEIGHT_DECAYS:
             random = [torch_generator(own_seed, i) for i in range(len(some))]
-            networks = Network(network, features, adjacency, labels.n_classes, random)
+            networks = Network(network, features, adjacency, width, random, recipe.keeps_gradient)
             tasks = [_task(graph, x, labels, split, own_seed, i) for i, split in enumerate(some)]
             tried.append(_Training(networks, tasks, some, recipe, LOSSES[classifier], decay).run())
         found += [min(candidates, key=lambda each: each.rank) for candidates in zip(*tried, strict=True)]
@@ -80,12 +81,13 @@ def unit_rows(graph: Graph) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(1 / np.where(length > 0, length, 1)) @ x, dtype=np.float32)
 
 
-def propagated(graph: Graph, x: sp.csr_array, hops: int) -> sp.csr_array:
-    """S^hops X."""
+def propagated(graph: Graph, x: sp.csr_array, hops: int, restart: float = 0.0) -> sp.csr_array:
+    """X <- (1 - restart) S X + restart X_0, so many times."""
     scale = sp.diags_array(1 / np.sqrt(graph.degree + 1.0))
     operator = scale @ (graph.adjacency + sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr")) @ scale
+    start = x
     for _ in range(hops):
-        x = sp.csr_array(operator @ x, dtype=np.float32)
+        x = sp.csr_array((1 - restart) * (operator @ x) + restart * start, dtype=np.float32)
     return x
 
 
@@ -159,6 +161,7 @@ class _Training:
         """Keep the test predictions of each split that does better on validation nodes than before."""
         for i, (task, output) in enumerate(zip(self.tasks, self.network.forward(), strict=True)):
             found = self.recipe.predict(task, output)
+            task.looked = found
             for tau in self.criterion.taus:
                 logits = torch.where(task.sizes > 0, found - tau * log_sizes(task.sizes), ABSENT)
                 rank, kept = validation_rank(logits[task.val], task.val_targets), self.best[i]
