@@ -8,6 +8,7 @@ decay) with the best balanced validation accuracy.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from imgcl.evaluation.labels import Labels
 from imgcl.evaluation.softmax import ABSENT
 from imgcl.graph import Graph
 from imgcl.imbalance import Split
+from imgcl.training.hardware import reuse_freed_memory
 
 EPOCHS = 200
 LEARNING_RATE = 0.01
@@ -57,21 +59,42 @@ def train(
         recipe: what the baseline changes.
         network: ``gcn`` or ``sage``.
     """
-    x = unit_rows(graph)
-    features = as_features(propagated(graph, x, recipe.hops, RESTART))
-    adjacency = None if recipe.hops else CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes)
-    width = recipe.width or labels.n_classes
+    made = Preparation.of(graph, recipe)
     found: list[Prediction] = []
-    for start in range(0, len(splits), GROUP):
-        some, own_seed = splits[start : start + GROUP], derive(seed, network, start)
-        tried = []
-        for decay in WEIGHT_DECAYS:
-            random = [torch_generator(own_seed, i) for i in range(len(some))]
-            networks = Network(network, features, adjacency, width, random, recipe.keeps_gradient)
-            tasks = [_task(graph, x, labels, split, own_seed, i) for i, split in enumerate(some)]
-            tried.append(_Training(networks, tasks, some, recipe, LOSSES[classifier], decay).run())
-        found += [min(candidates, key=lambda each: each.rank) for candidates in zip(*tried, strict=True)]
+    with reuse_freed_memory():
+        for start in range(0, len(splits), GROUP):
+            some, own_seed = splits[start : start + GROUP], derive(seed, network, start)
+            tried = [
+                Training(made, labels, some, own_seed, recipe, LOSSES[classifier], network, decay).run()
+                for decay in WEIGHT_DECAYS
+            ]
+            found += [min(candidates, key=lambda each: each.rank) for candidates in zip(*tried, strict=True)]
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """What all splits share.
+
+    Attributes:
+        graph: structure and features.
+        x: features with rows of length 1.
+        features: what the network multiplies.
+        adjacency: what it passes messages over; ``None`` where features were propagated before.
+    """
+
+    graph: Graph
+    x: sp.csr_array
+    features: Features
+    adjacency: CSR | None
+
+    @classmethod
+    def of(cls, graph: Graph, recipe: Recipe) -> Preparation:
+        """For the recipe."""
+        x = unit_rows(graph)
+        features = as_features(propagated(graph, x, recipe.hops, RESTART))
+        adjacency = None if recipe.hops else CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes)
+        return cls(graph, x, features, adjacency)
 
 
 def unit_rows(graph: Graph) -> sp.csr_array:
@@ -98,45 +121,55 @@ def as_features(x: sp.csr_array) -> Features:
     return features.for_many_products() if isinstance(features, DenseFeatures) else features
 
 
-def _task(graph: Graph, x: sp.csr_array, labels: Labels, split: Split, seed: int, index: int) -> Task:
+def _task(made: Preparation, labels: Labels, split: Split, seed: int, index: int) -> Task:
     codes, train, val = torch.from_numpy(labels.codes), _tensor(split.train), _tensor(split.val)
     rng = generator(seed, "recipe", index)
-    return Task(graph, x, train, codes[train], val, codes[val], labels.n_classes, rng, index)
+    return Task(made.graph, made.x, train, codes[train], val, codes[val], labels.n_classes, rng, index)
 
 
 def _tensor(nodes: np.ndarray) -> Tensor:
     return torch.from_numpy(np.array(nodes))  # a split is read-only, torch wants writable
 
 
-class _Training:
+class Training:
     """The training of a few splits with one weight decay."""
 
     def __init__(
         self,
-        network: Network,
-        tasks: Sequence[Task],
+        made: Preparation,
+        labels: Labels,
         splits: Sequence[Split],
+        seed: int,
         recipe: Recipe,
         criterion: Criterion,
-        decay: float,
+        network: str = "gcn",
+        decay: float = WEIGHT_DECAYS[0],
     ) -> None:
-        self.network, self.tasks, self.recipe, self.criterion, self.decay = network, tasks, recipe, criterion, decay
+        self.recipe, self.criterion, self.decay = recipe, criterion, decay
+        random = [torch_generator(seed, i) for i in range(len(splits))]
+        width = recipe.width or labels.n_classes
+        self.network = Network(network, made.features, made.adjacency, width, random, recipe.keeps_gradient)
+        self.tasks = [_task(made, labels, split, seed, i) for i, split in enumerate(splits)]
         self.test = [_tensor(split.test) for split in splits]
-        self.best: list[Prediction | None] = [None] * len(tasks)
+        self.best: list[Prediction | None] = [None] * len(splits)
+        for task in self.tasks:
+            recipe.prepare(task)
+        others = [parameter for task in self.tasks for parameter in recipe.parameters(task)]
+        self.adam = self._optimiser([*self.network.parameters, *others])
 
     def run(self) -> list[Prediction]:
         """The best prediction of every split."""
-        for task in self.tasks:
-            self.recipe.prepare(task)
-        others = [parameter for task in self.tasks for parameter in self.recipe.parameters(task)]
-        adam = self._optimiser([*self.network.parameters, *others])
         for epoch in range(EPOCHS):
-            adam.zero_grad()
-            self._loss(epoch).backward()
-            adam.step()
+            self.step(epoch)
             if (epoch + 1) % EVERY == 0:
                 self._look(epoch + 1)
         return [prediction for prediction in self.best if prediction is not None]
+
+    def step(self, epoch: int) -> None:
+        """One epoch of all splits."""
+        self.adam.zero_grad()
+        self._loss(epoch).backward()
+        self.adam.step()
 
     def _optimiser(self, parameters: list[Tensor]) -> torch.optim.Optimizer:
         for parameter in parameters:
