@@ -27,6 +27,7 @@ BENCHMARKS = (
     "time_to_result",
     "binary",
     "engine",
+    "supervised",
     "clustering",
     "pagerank",
     "probe",

@@ -15,7 +15,7 @@ NAMES = list(OFFERED["project"]["entry-points"]["imgcl.studies"])
 
 def test_every_study_of_the_lab_is_found():
     papers = "main methods baselines imbalance ablation sensitivity per-class distribution tsne theory"
-    assert [*papers.split(), "long-tail", "when", "forms", "starved", "rare", "labelling", "graphs"] == NAMES
+    assert [*papers.split(), "long-tail", "when", "forms", "starved", "rare", "labelling", "graphs", "peers"] == NAMES
     assert set(NAMES) <= set(STUDIES.names())
 
 

@@ -131,7 +131,7 @@ def test_evaluation_does_not_depend_on_the_callers_settings(caller: str, probe: 
 @each_caller
 @pytest.mark.parametrize("baseline", ["gcn", "propagated", "label-propagation"])
 def test_baselines_do_not_depend_on_the_callers_settings(caller: str, baseline: str, monkeypatch) -> None:
-    monkeypatch.setattr("imgcl.baselines.supervised_gcn.EPOCHS", 5)
+    monkeypatch.setattr("imgcl.baselines.supervised.trainer.EPOCHS", 5)
     expected = str(run_baseline(baseline, graph(), "exp:3", "plain", splits=1))
     with CALLERS[caller]():
         found = str(run_baseline(baseline, graph(), "exp:3", "plain", splits=1))

@@ -12,7 +12,7 @@ from imgcl.baselines.embeddings import (
 )
 from imgcl.baselines.propagate_labels import label_propagation
 from imgcl.baselines.running import BASELINES, Baseline, resolve_baseline, run_baseline
-from imgcl.baselines.supervised_gcn import gcn
+from imgcl.baselines.supervised import gcn, sage
 from imgcl.baselines.trees import neighbour_means, trees, trees_neighbours
 from imgcl.graph.structure.skipgram import skip_gram
 from imgcl.graph.structure.walks import random_walks
@@ -34,6 +34,7 @@ __all__ = [
     "raw_features",
     "resolve_baseline",
     "run_baseline",
+    "sage",
     "skip_gram",
     "trees",
     "trees_neighbours",

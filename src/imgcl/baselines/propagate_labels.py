@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from imgcl._core.torch_settings import usual_torch
-from imgcl.baselines.supervised_gcn import Prediction
+from imgcl.baselines.prediction import Prediction
 from imgcl.evaluation.labels import Labels
 from imgcl.graph import Graph
 from imgcl.graph.block import Block

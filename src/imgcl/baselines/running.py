@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Integral, Real
 from typing import Any
@@ -21,21 +21,15 @@ from imgcl.baselines.embeddings import (
     raw_features,
 )
 from imgcl.baselines.propagate_labels import label_propagation
-from imgcl.baselines.supervised_gcn import SCHEDULES, gcn
+from imgcl.baselines.supervised import LOSSES, RECIPES, gcn, sage, supervised
 from imgcl.baselines.trees import WEIGHTS, trees, trees_neighbours
 from imgcl.evaluation import EvaluationResult, class_groups, evaluate
 from imgcl.evaluation.estimators import classifier_names
-from imgcl.evaluation.labels import encode_labels, named
-from imgcl.evaluation.protocol import (
-    draw_splits,
-    law_name,
-    missing_classes,
-    score_predictions,
-    test_entry,
-    with_test,
-)
+from imgcl.evaluation.labels import Labels, encode_labels, named
+from imgcl.evaluation.protocol import law_name, missing_classes, protocol_splits, score_predictions
+from imgcl.evaluation.results import Scores
 from imgcl.graph import Graph
-from imgcl.imbalance import Split
+from imgcl.imbalance import Protocol, Split
 
 GIVEN = {"graph", "labels", "splits", "classifier", "seed"}  # parameters of a baseline that the evaluation decides
 
@@ -80,7 +74,12 @@ BASELINES: dict[str, Baseline] = {
     "deepwalk": Baseline("DeepWalk", deepwalk, reads_features=False),
     "node2vec": Baseline("node2vec", node2vec, reads_features=False),
     "deepwalk-features": Baseline("DeepWalk + features", deepwalk_features, inner=deepwalk),
-    "gcn": Baseline("supervised GCN", gcn, tuple(SCHEDULES), embeds=False),
+    "gcn": Baseline("supervised GCN", gcn, tuple(LOSSES), embeds=False),
+    "sage": Baseline("supervised GraphSAGE", sage, tuple(LOSSES), embeds=False),
+    **{
+        name: Baseline(title, supervised(recipe), tuple(LOSSES), embeds=False, inner=recipe)
+        for name, (title, recipe) in RECIPES.items()
+    },
     "label-propagation": Baseline(
         "label propagation", label_propagation, ("plain", "reweight"), embeds=False, reads_features=False
     ),
@@ -111,7 +110,10 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     for key, value in options.items():
         if key not in known:
             raise InputError(f"baseline {name!r} has no option {key!r}: it has {', '.join(known) or 'none'}")
-        kind, wanted = (Integral, "a whole number") if isinstance(known[key], int) else (Real, "a number")
+        if isinstance(known[key], str):
+            kind, wanted = str, "a name"
+        else:
+            kind, wanted = (Integral, "a whole number") if isinstance(known[key], int) else (Real, "a number")
         if isinstance(value, bool) or not isinstance(value, kind):
             raise InputError(f"baseline {name!r}: {key} is {value}: it must be {wanted}, for example {known[key]}")
 
@@ -126,6 +128,7 @@ def run_baseline(
     random_state: RandomState = 0,
     *,
     test: str = "balanced",
+    protocol: str | Protocol | None = None,
     **options: Any,
 ) -> EvaluationResult:
     """Evaluate a baseline on a graph.
@@ -138,6 +141,7 @@ def run_baseline(
         splits: as in :func:`imgcl.evaluation.evaluate`.
         random_state: seed of the splits and of the baseline.
         test: ``balanced`` or ``natural`` test nodes, as in :func:`imgcl.evaluation.evaluate`.
+        protocol: splits as in groups of papers, as in :func:`imgcl.evaluation.evaluate`.
         **options: of the baseline (for example ``p`` and ``q`` of node2vec).
 
     Example:
@@ -158,40 +162,33 @@ def run_baseline(
     check_options(name, options)
     if baseline.embeds:
         Z = {name: baseline.make(graph, seed=seed, **options)}
-        result = evaluate(
-            Z, graph.y, imbalance, names, splits, seed, test=test, class_names=graph.class_names, graph=graph
-        )
+        how: dict[str, Any] = {"test": test, "protocol": protocol, "class_names": graph.class_names, "graph": graph}
+        result = evaluate(Z, graph.y, imbalance, names, splits, seed, **how)
     else:
-        result = _predictions(baseline, graph, imbalance, names, splits, seed, test)
-    protocol = {"baseline": name, **{key: str(value) for key, value in options.items()}, **result.protocol}
-    return EvaluationResult(result.scores, result.class_names, result.groups, protocol, result.ceiling, result.notes)
+        labels = named(encode_labels(graph.y), graph.class_names)
+        drawn, entry, sizes = protocol_splits(labels, protocol, imbalance, splits, seed, test)
+        result = EvaluationResult(
+            {each: _scores(baseline, graph, labels, drawn, each, seed, options) for each in names},
+            labels.names,
+            class_groups(sizes),
+            {"imbalance": law_name(drawn, imbalance, splits), **entry},
+            notes=missing_classes(labels, drawn, labels.names),
+        )
+    facts = {"baseline": name, **{key: str(value) for key, value in options.items()}, **result.protocol}
+    return replace(result, protocol=facts)
 
 
-def _predictions(
+def _scores(
     baseline: Baseline,
     graph: Graph,
-    imbalance: Any,
-    names: Sequence[str],
-    splits: int | Sequence[Split],
+    labels: Labels,
+    drawn: Sequence[Split],
+    classifier: str,
     seed: int,
-    test: str,
-) -> EvaluationResult:
-    assert graph.y is not None
-    labels = encode_labels(graph.y)
-    drawn = with_test(draw_splits(labels, imbalance, splits, seed), labels, test, seed)
-    class_names = named(labels, graph.class_names).names
-    scores = {}
-    for name in names:
-        made = baseline.make(graph, labels, drawn, name, seed)
-        settings = [prediction.setting for prediction in made]
-        scores[name] = score_predictions([prediction.probabilities for prediction in made], labels, drawn, settings)
-    return EvaluationResult(
-        scores,
-        class_names,
-        class_groups(labels.sizes),
-        {"imbalance": law_name(drawn, imbalance, splits), **test_entry(test)},
-        notes=missing_classes(labels, drawn, class_names),
-    )
+    options: Mapping[str, Any],
+) -> Scores:
+    made = baseline.make(graph, labels, drawn, classifier, seed, **options)
+    return score_predictions([each.probabilities for each in made], labels, drawn, [each.setting for each in made])
 
 
 def _classifiers(name: str, baseline: Baseline, given: str | Sequence[str] | None) -> tuple[str, ...]:

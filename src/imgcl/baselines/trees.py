@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.seeding import derive
 from imgcl.baselines.embeddings import own_features
-from imgcl.baselines.supervised_gcn import Prediction
+from imgcl.baselines.prediction import Prediction
 from imgcl.evaluation.labels import Labels
 from imgcl.evaluation.trees import TreesClassifier
 from imgcl.graph import Graph

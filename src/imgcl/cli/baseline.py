@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from imgcl.cli.console import DataDir, Law, TestNodes, key_values, out, resolved_test
+from imgcl.cli.console import DataDir, Law, ProtocolName, TestNodes, chosen_protocol, key_values, out
 
 
 def baseline(
@@ -14,6 +14,7 @@ def baseline(
     graph: Annotated[str, typer.Argument(help="A labelled graph: data set name or path.")],
     imbalance: Law = "natural",
     test: TestNodes = None,
+    protocol: ProtocolName = None,
     classifier: Annotated[str | None, typer.Option(help="Classifiers, separated by commas.")] = None,
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     options: Annotated[list[str] | None, typer.Option("--set", help="An option of the baseline, key=value.")] = None,
@@ -21,13 +22,14 @@ def baseline(
     data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
 ) -> None:
-    """Evaluate a baseline: raw or propagated features, random walks, a supervised network, label propagation, trees.
+    """Evaluate a baseline: features, random walks, label propagation, trees, supervised networks made for imbalance.
 
     Examples:
       imgcl baseline features digits
       imgcl baseline node2vec amazon-photo --set p=0.5 --set q=2
       imgcl baseline gcn dblp --classifier plain,pbs --json
       imgcl baseline trees-neighbours amazon-photo --splits 5
+      imgcl baseline renode cora --protocol step:10 --classifier balanced-softmax --set tam=1
     """
     from imgcl.baselines import resolve_baseline, run_baseline
     from imgcl.baselines.running import check_options
@@ -36,9 +38,8 @@ def baseline(
     given = {key: _number(value) for key, value in key_values(options or []).items()}
     check_options(name, given)  # also what run_baseline takes by itself, such as graph
     loaded = load_graph(graph, features="auto" if resolve_baseline(name).reads_features else "own", data_dir=data_dir)
-    result = run_baseline(
-        name, loaded, imbalance, classifier, splits, seed, test=resolved_test(test, imbalance), **given
-    )
+    how = chosen_protocol(protocol, imbalance, test)
+    result = run_baseline(name, loaded, classifier=classifier, splits=splits, random_state=seed, **how, **given)
     if as_json:
         print(result.to_json())
     else:

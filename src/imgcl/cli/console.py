@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 out = Console(emoji=False)  # a path may hold :star:
 err = Console(stderr=True, emoji=False)  # progress and remarks: standard output is for results
 
+NATURAL = "natural"  # the law, and the test nodes, where nothing else is asked for
+
 DataDir = Annotated[Path | None, typer.Option(help="Directory with raw files (default: IMGCL_DATA).")]
 Law = Annotated[
     str, typer.Option("--imbalance", help="Law of the training labels: natural, exp:r, pareto:a, step:r, or 5,3,1.")
@@ -33,6 +35,12 @@ Law = Annotated[
 TestNodes = Annotated[
     str | None,
     typer.Option("--test", help="Test nodes: natural (as common as in the graph) or balanced; by default as the law."),
+]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol", help="Splits as in papers, in place of --imbalance and --test: imgcl, step:10, igl:100."
+    ),
 ]
 NoOwnFeatures = Annotated[
     bool, typer.Option("--no-own-features", help="The learned block alone, without own and neighbours' features.")
@@ -113,6 +121,22 @@ def facts_table(title: str, facts: dict[str, Any]) -> Table:
     return table
 
 
+def chosen_protocol(protocol: str | None, imbalance: str, test: str | None) -> dict[str, Any]:
+    """Options of an evaluation: a protocol, or a law and its test nodes.
+
+    Example:
+        >>> chosen_protocol("step:10", "natural", None)
+        {'protocol': 'step:10'}
+        >>> chosen_protocol(None, "exp:100", None)
+        {'imbalance': 'exp:100', 'test': 'balanced'}
+    """
+    if protocol is None:
+        return {"imbalance": imbalance, "test": resolved_test(test, imbalance)}
+    if imbalance != NATURAL or test is not None:
+        raise InputError(f"--protocol {protocol} decides on labels and test nodes: leave out --imbalance and --test")
+    return {"protocol": protocol}
+
+
 def resolved_test(given: str | None, imbalance: str) -> str:
     """The test nodes that were asked for; by default natural ones for natural labels, the paper's for other laws.
 
@@ -120,4 +144,4 @@ def resolved_test(given: str | None, imbalance: str) -> str:
         >>> resolved_test(None, "natural"), resolved_test(None, "exp:100")
         ('natural', 'balanced')
     """
-    return given or ("natural" if imbalance.strip().lower() == "natural" else "balanced")
+    return given or (NATURAL if imbalance.strip().lower() == NATURAL else "balanced")

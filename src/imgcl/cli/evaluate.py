@@ -10,13 +10,25 @@ from typing import Annotated, Any
 import typer
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import DataDir, Law, NoOwnFeatures, TestNodes, chosen_blocks, err, out, resolved_test
+from imgcl.cli.console import (
+    DataDir,
+    Law,
+    NoOwnFeatures,
+    ProtocolName,
+    TestNodes,
+    chosen_blocks,
+    chosen_protocol,
+    err,
+    out,
+    resolved_test,
+)
 
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     imbalance: Law = "natural",
     test: TestNodes = None,
+    protocol: ProtocolName = None,
     classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs,ensemble",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     probe: Annotated[str, typer.Option(help="How classifiers are fitted: batched, sklearn, pygcl.")] = "batched",
@@ -37,6 +49,7 @@ def evaluate(
       imgcl evaluate runs/photo --imbalance exp:100 --classifier plain,reweight,pbs,logit-adjust
       imgcl evaluate runs/photo --imbalance pareto:1 --test natural --splits 5 --json
       imgcl evaluate runs/photo --no-own-features
+      imgcl evaluate runs/cora --protocol step:10 --classifier best,pooled
     """
     from imgcl.evaluation import evaluate as run_evaluation
     from imgcl.evaluation.references import evaluate_references
@@ -54,13 +67,14 @@ def evaluate(
     if not names:
         raise InputError("--classifier is empty: name at least one, for example --classifier plain,pbs")
     blocks = chosen_blocks(stored, no_own_features)
+    if fixed is not None and protocol is not None:
+        raise InputError(f"--protocol {protocol}: {run} was pre-trained for one split, which cannot be changed")
+    own = {"imbalance": imbalance, "splits": [fixed], "test": resolved_test(test, "")}
     options: dict[str, Any] = {
-        "imbalance": imbalance,
+        **({"splits": splits, **chosen_protocol(protocol, imbalance, test)} if fixed is None else own),
         "classifier": names,
-        "splits": splits if fixed is None else [fixed],
         "random_state": seed,
         "probe": probe,
-        "test": resolved_test(test, imbalance if fixed is None else ""),
         "class_names": stored.class_names,
     }
     if TRANSDUCTIVE.keys() & set(names):

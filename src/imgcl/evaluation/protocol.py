@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from imgcl._core.errors import InputError
@@ -26,7 +26,7 @@ from imgcl.evaluation.results import EvaluationResult, Scores
 from imgcl.evaluation.tasks import Bench, Classified, Model, Task
 from imgcl.evaluation.transductive import Transductive
 from imgcl.graph import Graph
-from imgcl.imbalance import Split, make_splits, natural_test
+from imgcl.imbalance import Protocol, Split, make_splits, natural_test, parse_protocol
 
 TESTS = ("balanced", "natural")
 FEW = 5  # a class with fewer test nodes has figures that say little
@@ -47,6 +47,7 @@ def evaluate(
     ceiling: int = 1,
     class_names: Sequence[str] | None = None,
     graph: Graph | None = None,
+    protocol: str | Protocol | None = None,
     **split_options: Any,
 ) -> EvaluationResult:
     """Train classifiers on frozen embeddings and imbalanced labels, and test them on balanced or natural nodes.
@@ -76,6 +77,9 @@ def evaluate(
         class_names: names of classes 0, 1, ... for the result; by default the labels themselves.
         graph: of the nodes, for ``smooth``, ``pooled`` and ``self-train``, which look at the edges and embeddings of
             all nodes (:mod:`imgcl.evaluation.transductive`).
+        protocol: splits as in groups of papers, ``imgcl``, ``step:10`` or ``igl:100`` and the like
+            (:mod:`imgcl.imbalance.protocols`), in place of ``imbalance`` and ``test``; head and tail classes are then
+            those with the most and the fewest training labels.
         **split_options: ``train_fraction``, ``val_per_class`` and ``test_per_class`` of
             :func:`imgcl.imbalance.make_splits`.
 
@@ -99,7 +103,7 @@ def evaluate(
     labels = named(encode_labels(y), class_names)
     blocks = Blocks.of(Z, len(labels.codes))
     chosen, fit, seed = choose_classifiers(classifier), resolve_probe(probe), as_seed(random_state)
-    drawn = with_test(draw_splits(labels, imbalance, splits, seed, **split_options), labels, test, seed)
+    drawn, entry, sizes = protocol_splits(labels, protocol, imbalance, splits, seed, test, **split_options)
     x, codes = torch.from_numpy(blocks.rows), torch.from_numpy(labels.codes)
     tasks = [_task(x, codes, split.train, split.val, labels) for split in drawn]
     bench = Bench(tasks, fit, [WEIGHTINGS[name] for name in chosen if name in WEIGHTINGS])
@@ -116,15 +120,43 @@ def evaluate(
     return EvaluationResult(
         scores=scores,
         class_names=labels.names,
-        groups=class_groups(labels.sizes),
-        protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe, **test_entry(test)},
-        ceiling=_ceiling(blocks, labels, drawn[:ceiling], seed) if ceiling and test == "balanced" else None,
+        groups=class_groups(sizes),
+        protocol={"imbalance": law_name(drawn, imbalance, splits), "probe": probe, **entry},
+        ceiling=_ceiling(blocks, labels, drawn[:ceiling], seed) if ceiling and "test" not in entry else None,
         notes=(
             *missing_classes(labels, drawn, labels.names),
             *few_test_nodes(labels, drawn),
             *([f"transductive, with the edges and embeddings of all nodes: {', '.join(looking)}"] if looking else []),
         ),
     )
+
+
+def protocol_splits(
+    labels: Labels,
+    protocol: str | Protocol | None,
+    imbalance: Any,
+    splits: int | Sequence[Split],
+    seed: int,
+    test: str,
+    **options: Any,
+) -> tuple[list[Split], dict[str, str], NDArray[Any]]:
+    """The splits to evaluate on, the entries of the result's protocol, and the sizes that make head and tail classes.
+
+    Raises:
+        InputError: when a protocol is given together with what it decides.
+    """
+    if protocol is None:
+        drawn = with_test(draw_splits(labels, imbalance, splits, seed, **options), labels, test, seed)
+        return drawn, test_entry(test), labels.sizes
+    chosen = parse_protocol(protocol)
+    if not isinstance(splits, int | np.integer) or options or test != "balanced":
+        raise InputError(
+            f"protocol {chosen.name!r} decides which nodes train, validate and test: leave out test, given splits "
+            "and options of splits"
+        )
+    drawn = chosen.draw(labels.codes, int(splits), seed, labels.names)
+    sizes = np.mean([np.bincount(labels.codes[split.train], minlength=labels.n_classes) for split in drawn], axis=0)
+    return drawn, {"protocol": chosen.name, **test_entry(chosen.test)}, sizes
 
 
 def with_test(drawn: Sequence[Split], labels: Labels, test: str, seed: int) -> list[Split]:

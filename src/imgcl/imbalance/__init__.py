@@ -1,6 +1,7 @@
 """Which nodes are labelled: laws of class imbalance, splits that follow them, and how far they reach into the graph."""
 
 from imgcl.imbalance.laws import LAWS, Imbalance, parse_imbalance
+from imgcl.imbalance.protocols import PROTOCOLS, Protocol, parse_protocol
 from imgcl.imbalance.scopes import SCOPES, ScopedGraph, apply_scope
 from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, law_sizes
 from imgcl.imbalance.splits import (
@@ -14,10 +15,12 @@ from imgcl.imbalance.splits import (
 
 __all__ = [
     "LAWS",
+    "PROTOCOLS",
     "SCOPES",
     "Cap",
     "ClassSizes",
     "Imbalance",
+    "Protocol",
     "ScopedGraph",
     "Split",
     "apply_scope",
@@ -27,6 +30,7 @@ __all__ = [
     "make_splits",
     "natural_test",
     "parse_imbalance",
+    "parse_protocol",
     "random_splits",
     "validation_split",
 ]

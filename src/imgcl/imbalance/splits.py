@@ -111,7 +111,7 @@ def make_splits(
         (71, 22, 7)
     """
     seed, law = as_seed(random_state), parse_imbalance(imbalance)
-    labels = _check_labelled(y, class_names)
+    labels = check_labelled(y, class_names)
     counts = np.bincount(labels[labels >= 0])
     _check_whole("splits", splits)
     if not 0 < train_fraction < 1:
@@ -126,7 +126,7 @@ def make_splits(
     made = []
     for i in range(splits):
         rng = generator(seed, "split", i)
-        nodes, starts = _shuffled_by_class(labels, len(counts), rng)
+        nodes, starts = shuffled_by_class(labels, len(counts), rng)
         sizes = fixed or natural_sizes(law, total, counts, available, rng)
         parts: list[list[Ints]] = [[], [], []]
         for k in sizes.order:
@@ -147,7 +147,7 @@ def random_splits(
         >>> random_splits([0, 1] * 50, splits=1)
         [Split(train=10, val=10, test=80)]
     """
-    labels = _check_labelled(y)
+    labels = check_labelled(y)
     _check_whole("splits", splits)
     labelled = np.flatnonzero(labels >= 0)
     if not (0 < train < 1 and 0 < val < 1):
@@ -203,7 +203,7 @@ def natural_test(split: Split, y: ArrayLike, random_state: RandomState = 0, numb
     rest = np.setdiff1d(np.flatnonzero(labels >= 0), np.concatenate([split.train, split.val]))
     counts, left = (np.bincount(labels[nodes], minlength=labels.max() + 1) for nodes in (labels >= 0, rest))
     share = (left[left > 0] / counts[left > 0]).min(initial=1.0)
-    nodes, starts = _shuffled_by_class(np.where(np.isin(np.arange(len(labels)), rest), labels, -1), len(counts), rng)
+    nodes, starts = shuffled_by_class(np.where(np.isin(np.arange(len(labels)), rest), labels, -1), len(counts), rng)
     sizes = np.minimum(left, np.maximum(1, np.floor(share * counts + 1e-9))).astype(np.int64)
     test = np.concatenate([nodes[start : start + size] for start, size in zip(starts, sizes, strict=True)])
     return Split(split.train, split.val, test, split.sizes)
@@ -249,7 +249,7 @@ def _per_class(counts: Ints, val: int | None, test: int | None, class_names: Seq
     return chosen_val, chosen_test
 
 
-def _shuffled_by_class(labels: Ints, n_classes: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def shuffled_by_class(labels: Ints, n_classes: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Labelled nodes in random order within each class, class after class, and where each class starts."""
     nodes = rng.permutation(np.flatnonzero(labels >= 0))
     nodes = nodes[np.argsort(labels[nodes], kind="stable")]
@@ -257,7 +257,8 @@ def _shuffled_by_class(labels: Ints, n_classes: int, rng: np.random.Generator) -
     return nodes, starts
 
 
-def _check_labelled(y: Any, class_names: Sequence[str] | None = None) -> Ints:
+def check_labelled(y: Any, class_names: Sequence[str] | None = None) -> Ints:
+    """Labels to draw splits from: of two classes at least."""
     if y is None:
         raise InputError("there are no labels: splits need a class for at least some nodes")
     given = label_array(y)
