@@ -1,8 +1,10 @@
 """``ImGCLClassifier``: contract with scikit-learn, unlabelled nodes, saving, cross-validation on a graph."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 import imgcl
 from imgcl import ImGCL, ImGCLClassifier, InputError, RunError
 from imgcl.graph import Graph
+from imgcl.training.classifier import _labels
 from imgcl.training.folds import GraphNodes, LabelledFolds
 
 
@@ -74,6 +77,41 @@ def test_labels_of_any_kind(graph: Graph, run: Path) -> None:
     odds, p = two.decision_function(graph), two.predict_proba(graph)[:, 1]
     assert odds.shape == (200,)
     assert (np.diff(p[np.argsort(odds)]) >= -1e-9).all()
+
+
+def test_labels_by_name(graph: Graph, run: Path) -> None:
+    named = replace(graph, node_names=tuple(f"n{i}" for i in range(200)))
+    series = pd.Series(graph.y, index=named.node_names)[::-2]
+    expected = ImGCLClassifier(run, classifier="plain").fit(graph, np.where(np.arange(200) % 2, graph.y, -1))
+    model = ImGCLClassifier(run, classifier="plain").fit(named, series)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert np.array_equal(model.predict_proba(graph), expected.predict_proba(graph))
+    flags = ImGCLClassifier(run, classifier="plain").fit(named, (series == 2).astype("boolean"))
+    assert flags.classes_.tolist() == [False, True]
+    assert flags.predict(graph).dtype == bool
+    assert 0.5 < flags.score(graph, graph.y == 2) <= 1
+
+
+def test_labels_by_name_have_the_type_that_was_given(graph: Graph) -> None:
+    named = replace(graph, node_names=tuple(f"n{i}" for i in range(200)))
+    series = pd.Series(graph.y, index=named.node_names)[::-2]
+    expected = np.where(np.arange(200) % 2, graph.y, -1)
+    forms = (series, series.to_dict(), series.astype("Int64"), series.astype(float).reindex(named.node_names))
+    for y in forms:
+        labels, names = _labels(GraphNodes(named), y)
+        assert labels.dtype.kind == "i"
+        assert np.array_equal(labels, expected)
+        assert names is None
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_series_that_cross_validation_has_cut(graph: Graph, named: bool) -> None:
+    nodes = GraphNodes(replace(graph, node_names=tuple(f"n{i}" for i in range(200))))
+    y = pd.Series(graph.y, index=nodes.names if named else None)
+    train, _ = next(LabelledFolds(3).split(nodes, y))
+    labels, _ = _labels(nodes[train], y.iloc[train])
+    assert np.array_equal(np.flatnonzero(labels >= 0), train)
+    assert np.array_equal(labels[train], graph.y[train])
 
 
 def test_wrong_use(graph: Graph, run: Path) -> None:

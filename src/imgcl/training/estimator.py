@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
@@ -151,12 +152,21 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         """Embed a graph by the fitted encoder.
 
         Where the fitted graph and this one have feature names, features are matched by name: their order does not
-        matter.
+        matter. After ``set_output(transform="pandas")`` it is a ``DataFrame`` with the nodes' names as index, and so
+        is what :meth:`fit_transform` returns.
 
         Raises:
             InputError: when the graph has other features.
+
+        Example:
+            >>> import imgcl
+            >>> graph = imgcl.Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3), node_names=["ann", "bob", "eve"])
+            >>> model = imgcl.ImGCL(balance=None, epochs=2, settings={"dim": 2}).set_output(transform="pandas")
+            >>> model.fit_transform(graph).index.tolist(), list(model.transform(graph).columns)
+            (['ann', 'bob', 'eve'], ['imgcl0', 'imgcl1'])
         """
-        return self._fitted.embed(load_graph(X))
+        graph = load_graph(X)
+        return self._table(self._fitted.embed(graph), graph.node_names)
 
     def transform_blocks(self, X: Any) -> dict[str, NDArray[np.float32]]:
         """All blocks of a graph by name: its embedding as ``learned``, its features reduced as those of the fitted one.
@@ -249,7 +259,17 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> NDArray[np.float32]:
         """Pre-train on a graph and return its embedding."""
-        return self.fit(X, y).embedding_
+        self.fit(X, y)
+        return self._table(self.embedding_, self._record.node_names)
+
+    def _table(self, rows: NDArray[np.float32], node_names: Sequence[str] | None) -> NDArray[np.float32]:
+        """The rows, as a ``DataFrame`` where one was asked for; scikit-learn then gives the columns their names."""
+        own = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if (own or get_config()["transform_output"]) != "pandas" or node_names is None:
+            return rows
+        import pandas as pd
+
+        return pd.DataFrame(rows, index=list(node_names), copy=True)  # type: ignore[return-value]
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
