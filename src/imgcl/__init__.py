@@ -10,6 +10,7 @@ from imgcl._core.providers import PROVIDERS
 from imgcl._core.version import __version__
 
 PROVIDERS["Graph.from_frames"] = "imgcl.data.importing:from_frames"
+PROVIDERS["Run.to_pyg"] = "imgcl.training.loading:load_pyg"
 
 if TYPE_CHECKING:
     from imgcl._core.errors import (

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
+from torch import nn
 
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed
@@ -182,6 +183,28 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             {'learned': (80, 8), 'own': (80, 32)}
         """
         return self._fitted.embed_blocks(load_graph(X))
+
+    def to_pyg(self) -> nn.Module:
+        """The fitted encoder as a plain module on torch_geometric's layers: ``module(x, edge_index)`` gives embeddings.
+
+        It equals :meth:`transform` to 1e-5, with the weights copied. ``x`` goes in as the graph has it, in the order of
+        the fitted graph's features: normalisation is part of the module. ``edge_index`` is as ``Graph.to_pyg`` gives
+        it. ``gcn``, ``sage``, ``gin``, ``gat`` and modules of your own can be written so, and ``torch.export`` takes
+        them. MVGRL needs ``gcn``; its diffusion is computed by this package in every call, which cannot be exported.
+
+        Raises:
+            InputError: when torch_geometric is not installed, or has no such layers.
+
+        Example:
+            >>> import imgcl, torch
+            >>> graph = imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=1)
+            >>> model = imgcl.ImGCL(n_clusters=2, epochs=5, settings={"dim": 8}).fit(graph)
+            >>> data = graph.to_pyg()
+            >>> z = model.to_pyg()(data.x, data.edge_index)
+            >>> torch.allclose(z, torch.from_numpy(model.embedding_), atol=1e-5)
+            True
+        """
+        return self._fitted.to_pyg()
 
     @property
     def _fitted(self) -> TrainedEncoder:
