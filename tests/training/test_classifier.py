@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
 import imgcl
@@ -145,6 +145,26 @@ def test_grid_search_on_a_graph_with_unlabelled_nodes(graph: Graph, run: Path) -
     assert len(search.cv_results_["mean_test_score"]) == 4
     assert search.best_score_ > 0.4
     assert search.predict_proba(graph).shape == (200, 3)
+
+
+def test_random_search_over_settings_of_the_embedding_and_the_classifier() -> None:
+    graph = imgcl.load_graph("synthetic", class_sizes=[60, 30], seed=3)
+    y = pd.Series(np.where(np.arange(90) % 2 == 0, np.where(graph.y == 1, "rare", "common"), None))
+    model = ImGCLClassifier(ImGCL(n_clusters=2, epochs=2, blocks="learned"), classifier="plain")
+    settings = {
+        "embedding__method": ["gbt", "grace"],
+        "embedding__settings": [{"dim": 4}, {"dim": 8, "encoder": "sage"}],
+        "classifier": ["plain", "reweight"],
+    }
+    search = RandomizedSearchCV(
+        model, settings, n_iter=2, cv=LabelledFolds(2), scoring="roc_auc", random_state=0, error_score="raise"
+    )
+    search.fit(GraphNodes(graph), y)
+    assert search.best_score_ > 0.5
+    best = search.best_estimator_
+    assert best.embedding.settings == search.best_params_["embedding__settings"]
+    assert best.scorer_.config.method == search.best_params_["embedding__method"]
+    assert set(search.predict(graph)) <= {"rare", "common"}
 
 
 def test_cross_validation_hides_the_labels_of_the_fold(graph: Graph, run: Path) -> None:
