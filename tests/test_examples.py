@@ -25,7 +25,7 @@ def load(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["dgi_torch_geometric", "grace_in_60_lines", "mini_batches"])
+@pytest.mark.parametrize("name", ["dgi_torch_geometric", "grace_in_60_lines", "mini_batches", "neighbor_loader"])
 def test_the_example_runs_and_balances(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     state = torch.get_rng_state()
     try:

@@ -6,7 +6,11 @@ The names below are the public interface; they are loaded when first used, so th
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from imgcl._core.providers import PROVIDERS
 from imgcl._core.version import __version__
+
+PROVIDERS["Graph.from_frames"] = "imgcl.data.importing:from_frames"
+PROVIDERS["Run.to_pyg"] = "imgcl.training.loading:load_pyg"
 
 if TYPE_CHECKING:
     from imgcl._core.errors import (

@@ -1,18 +1,21 @@
 """``ImGCLClassifier``: contract with scikit-learn, unlabelled nodes, saving, cross-validation on a graph."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
 import imgcl
 from imgcl import ImGCL, ImGCLClassifier, InputError, RunError
 from imgcl.graph import Graph
+from imgcl.training.classifier import _labels
 from imgcl.training.folds import GraphNodes, LabelledFolds
 
 
@@ -76,6 +79,41 @@ def test_labels_of_any_kind(graph: Graph, run: Path) -> None:
     assert (np.diff(p[np.argsort(odds)]) >= -1e-9).all()
 
 
+def test_labels_by_name(graph: Graph, run: Path) -> None:
+    named = replace(graph, node_names=tuple(f"n{i}" for i in range(200)))
+    series = pd.Series(graph.y, index=named.node_names)[::-2]
+    expected = ImGCLClassifier(run, classifier="plain").fit(graph, np.where(np.arange(200) % 2, graph.y, -1))
+    model = ImGCLClassifier(run, classifier="plain").fit(named, series)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert np.array_equal(model.predict_proba(graph), expected.predict_proba(graph))
+    flags = ImGCLClassifier(run, classifier="plain").fit(named, (series == 2).astype("boolean"))
+    assert flags.classes_.tolist() == [False, True]
+    assert flags.predict(graph).dtype == bool
+    assert 0.5 < flags.score(graph, graph.y == 2) <= 1
+
+
+def test_labels_by_name_have_the_type_that_was_given(graph: Graph) -> None:
+    named = replace(graph, node_names=tuple(f"n{i}" for i in range(200)))
+    series = pd.Series(graph.y, index=named.node_names)[::-2]
+    expected = np.where(np.arange(200) % 2, graph.y, -1)
+    forms = (series, series.to_dict(), series.astype("Int64"), series.astype(float).reindex(named.node_names))
+    for y in forms:
+        labels, names = _labels(GraphNodes(named), y)
+        assert labels.dtype.kind == "i"
+        assert np.array_equal(labels, expected)
+        assert names is None
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_series_that_cross_validation_has_cut(graph: Graph, named: bool) -> None:
+    nodes = GraphNodes(replace(graph, node_names=tuple(f"n{i}" for i in range(200))))
+    y = pd.Series(graph.y, index=nodes.names if named else None)
+    train, _ = next(LabelledFolds(3).split(nodes, y))
+    labels, _ = _labels(nodes[train], y.iloc[train])
+    assert np.array_equal(np.flatnonzero(labels >= 0), train)
+    assert np.array_equal(labels[train], graph.y[train])
+
+
 def test_wrong_use(graph: Graph, run: Path) -> None:
     with pytest.raises(InputError, match=r"y has shape \(3,\) but there are 200 nodes"):
         ImGCLClassifier(run).fit(graph, [0, 1, 0])
@@ -107,6 +145,26 @@ def test_grid_search_on_a_graph_with_unlabelled_nodes(graph: Graph, run: Path) -
     assert len(search.cv_results_["mean_test_score"]) == 4
     assert search.best_score_ > 0.4
     assert search.predict_proba(graph).shape == (200, 3)
+
+
+def test_random_search_over_settings_of_the_embedding_and_the_classifier() -> None:
+    graph = imgcl.load_graph("synthetic", class_sizes=[60, 30], seed=3)
+    y = pd.Series(np.where(np.arange(90) % 2 == 0, np.where(graph.y == 1, "rare", "common"), None))
+    model = ImGCLClassifier(ImGCL(n_clusters=2, epochs=2, blocks="learned"), classifier="plain")
+    settings = {
+        "embedding__method": ["gbt", "grace"],
+        "embedding__settings": [{"dim": 4}, {"dim": 8, "encoder": "sage"}],
+        "classifier": ["plain", "reweight"],
+    }
+    search = RandomizedSearchCV(
+        model, settings, n_iter=2, cv=LabelledFolds(2), scoring="roc_auc", random_state=0, error_score="raise"
+    )
+    search.fit(GraphNodes(graph), y)
+    assert search.best_score_ > 0.5
+    best = search.best_estimator_
+    assert best.embedding.settings == search.best_params_["embedding__settings"]
+    assert best.scorer_.config.method == search.best_params_["embedding__method"]
+    assert set(search.predict(graph)) <= {"rare", "common"}
 
 
 def test_cross_validation_hides_the_labels_of_the_fold(graph: Graph, run: Path) -> None:

@@ -6,7 +6,9 @@ from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -156,8 +158,19 @@ def test_a_fitted_estimator_can_be_pickled(named, method, batch_size):
 
 
 def test_output_as_a_table(small_graph):
-    table = imgcl.ImGCL(**SMALL).set_output(transform="pandas").fit_transform(small_graph)
-    assert list(table.columns) == [f"imgcl{i}" for i in range(8)]
+    named = replace(small_graph, node_names=tuple(f"n{i}" for i in range(small_graph.n_nodes)))
+    model = imgcl.ImGCL(**SMALL).set_output(transform="pandas")
+    table = model.fit_transform(named)
+    assert list(table.columns) == list(model.get_feature_names_out()) == [f"imgcl{i}" for i in range(8)]
+    assert tuple(table.index) == named.node_names
+    np.testing.assert_array_equal(table.to_numpy(), model.embedding_)
+    pd.testing.assert_frame_equal(model.transform(named), table, atol=1e-5)
+    assert tuple(model.transform(small_graph).index) == tuple(range(small_graph.n_nodes))
+    table.iloc[0, 0] = 7
+    assert model.embedding_[0, 0] != 7
+    assert isinstance(model.set_output(transform="default").transform(named), np.ndarray)
+    with sklearn.config_context(transform_output="pandas"):
+        assert tuple(imgcl.ImGCL(**SMALL).fit_transform(named).index) == named.node_names
 
 
 def test_in_a_pipeline(small_graph):

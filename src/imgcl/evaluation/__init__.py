@@ -1,5 +1,6 @@
 """Linear evaluation that can be trusted: probes, classifiers for imbalanced labels, metrics, intervals, comparisons."""
 
+from imgcl.evaluation.alignment import align_labels
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.calibration import Calibration, fit_calibration, reliability
 from imgcl.evaluation.comparison import Effects, attribution, compare
@@ -9,7 +10,7 @@ from imgcl.evaluation.fitting import fit_scorer
 from imgcl.evaluation.groups import Groups, class_groups
 from imgcl.evaluation.intervals import Estimate, estimate
 from imgcl.evaluation.names import CLASSIFIERS
-from imgcl.evaluation.prediction import align_labels, predict, read_labels
+from imgcl.evaluation.prediction import predict, read_labels
 from imgcl.evaluation.priors import PRIORS, Prior, estimate_prior, natural_prior, parse_prior, shift_prior
 from imgcl.evaluation.probes import PROBES
 from imgcl.evaluation.protocol import evaluate

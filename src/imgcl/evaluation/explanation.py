@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import InputError
+from imgcl.evaluation.alignment import ordered_labels
 from imgcl.evaluation.blocks import WEIGHT, Blocks
 from imgcl.evaluation.ensemble import EnsembleModel
 from imgcl.evaluation.labels import Labels, number_classes
@@ -113,7 +114,7 @@ class Reasons:
 def explain(
     scorer: FittedScorer,
     Z: ArrayLike | Mapping[str, ArrayLike],
-    labels: ArrayLike,
+    labels: ArrayLike | Mapping[Any, Any],
     nodes: ArrayLike,
     *,
     target: str | None = None,
@@ -126,7 +127,7 @@ def explain(
     Args:
         scorer: with a linear classifier, or ``ensemble``.
         Z: the embedding of all nodes, or its blocks.
-        labels: those the scorer was fitted to, one per node; -1, ``None`` and the like for unlabelled.
+        labels: those the scorer was fitted to, as :func:`imgcl.evaluation.predict` takes them.
         nodes: numbers of the nodes to explain.
         target: the class; by default the one that ranks are about.
         sources: the features that blocks are made of, by the block's name; see
@@ -148,7 +149,7 @@ def explain(
         [(2, 'salt', 0.96), (3, 'salt', 0.936)]
     """
     k = _checked_target(scorer, target)
-    found, known = _checked_blocks(scorer, Z), _checked_labels(scorer, labels)
+    found, known = _checked_blocks(scorer, Z), _checked_labels(scorer, ordered_labels(labels, Z))
     chosen = _checked_nodes(nodes, len(found.rows), len(known.codes))
     linear = linear_part(scorer.model, found.rows, chosen, k)
     trees = tree_part(scorer.model, found.rows, chosen, k)

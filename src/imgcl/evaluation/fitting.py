@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl._core.torch_settings import usual_torch
+from imgcl.evaluation.alignment import ordered_labels
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.calibration import Calibration, fit_calibration, reliability
 from imgcl.evaluation.decisions import Decision, Rule, choose_decision, parse_rule
@@ -69,11 +70,12 @@ class _Trained(NamedTuple):
 
 def fit_scorer(
     Z: ArrayLike | Mapping[str, ArrayLike],
-    labels: ArrayLike,
+    labels: ArrayLike | Mapping[Any, Any],
     classifier: Any = DEFAULT,
     *,
     prior: Any = NATURAL,
     decision: str = "argmax",
+    node_names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     probe: str = "batched",
     random_state: RandomState = 0,
@@ -82,10 +84,12 @@ def fit_scorer(
 
     Args:
         Z: embeddings (N, d), or several blocks by name, as in :func:`imgcl.evaluation.evaluate`.
-        labels: one per node; -1, ``None``, NaN, empty and the like for unlabelled.
+        labels: one per node; -1, ``None``, NaN, empty and the like for unlabelled. Or by name, as in
+            :func:`imgcl.evaluation.predict`.
         classifier: as in :func:`imgcl.evaluation.predict`.
         prior: class shares of the nodes that will be scored, see :func:`imgcl.evaluation.predict`.
         decision: the rule, see :func:`imgcl.evaluation.predict`.
+        node_names: names of the nodes, for labels by name.
         class_names: names of classes 0, 1, ... where labels are numbers.
         probe: as in :func:`imgcl.evaluation.evaluate`.
         random_state: seed of the folds, and of your classifier where it leaves its own open.
@@ -101,6 +105,7 @@ def fit_scorer(
         >>> scorer.decision.expected["banned"]["recall"]["value"]
         0.9
     """
+    labels = ordered_labels(labels, Z, node_names)
     return fit_all(Z, labels, classifier, prior, decision, class_names, probe, as_seed(random_state)).scorer
 
 

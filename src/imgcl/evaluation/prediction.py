@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import csv
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
+from imgcl.evaluation.alignment import count_rows, is_number, names_of, ordered_labels
 from imgcl.evaluation.fitting import DEFAULT, fit_all
 from imgcl.graph.checks import check_distinct
 
@@ -44,8 +43,8 @@ def predict(
 
     Args:
         Z: embeddings (N, d), or several blocks by name, as in :func:`imgcl.evaluation.evaluate`.
-        labels: one per node (-1, ``None``, NaN, empty and the like for unlabelled), or a mapping from node name or
-            number to class.
+        labels: one per node (-1, ``None``, NaN, empty and the like for unlabelled), a mapping from node name or
+            number to class, or a pandas ``Series``, by its index where that names nodes.
         classifier: ``ensemble`` (a linear model and boosted trees, averaged), ``trees``, a name of
             ``imgcl.evaluation.CLASSIFIERS``, or any classifier with scikit-learn's conventions. A clone of that is
             fitted to all labelled nodes as it is, on class numbers in the order of the classes' names; a
@@ -56,7 +55,8 @@ def predict(
             shares by class as a mapping or as text, ``"banned=2%,ok=98%"``.
         decision: how probabilities become classes: ``argmax``, ``balanced``, ``cost:banned=10,ok=1``, ``flag-rate:2%``,
             ``min-precision:0.8`` or ``min-recall:0.9``, see :mod:`imgcl.evaluation.decisions`.
-        node_names: names of the nodes, for the result and for a mapping's keys.
+        node_names: names of the nodes, for the result and for labels by name; by default the index of an embedding
+            that is a pandas ``DataFrame``.
         class_names: names of classes 0, 1, ... where labels are numbers.
         probe: as in :func:`imgcl.evaluation.evaluate`.
         random_state: seed of the folds, and of your classifier where it leaves its own open.
@@ -77,20 +77,14 @@ def predict(
         >>> frame.columns.tolist()
         ['node', 'class', 'p_salt', 'p_tea', 'rank', 'given']
     """
-    rows = count_rows(Z)
+    rows, node_names = count_rows(Z), names_of(Z, node_names)
     if node_names is not None and len(node_names) != rows:
         raise InputError(f"there are {len(node_names)} node names but the embedding has {rows} rows")
     if node_names is not None:
         check_distinct("node_names", [str(name) for name in node_names])
-    aligned = align_labels(labels, rows, node_names) if isinstance(labels, Mapping) else labels
+    aligned = ordered_labels(labels, Z, node_names)
     fitted = fit_all(Z, aligned, classifier, prior, decision, class_names, probe, as_seed(random_state))
     return fitted.frame(Z, node_names)
-
-
-def count_rows(Z: Any) -> int:
-    """Rows of an embedding, or of the first of several blocks."""
-    first = next(iter(Z.values()), ()) if isinstance(Z, Mapping) else Z
-    return len(first)
 
 
 def read_labels(
@@ -179,10 +173,10 @@ def known_nodes(
         ({'a': 'x'}, ['z'])
     """
     names = frozenset(map(str, node_names or ()))
-    numbered = not any(map(_is_number, names))
+    numbered = not any(map(is_number, names))
     known, unknown = dict[Any, Any](), []
     for key, label in labels.items():
-        if str(key) in names or (numbered and _is_number(str(key)) and int(key) < n_nodes):
+        if str(key) in names or (numbered and is_number(str(key)) and int(key) < n_nodes):
             known[key] = label
         else:
             unknown.append(key)
@@ -196,7 +190,7 @@ def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -
     words = [word.strip().lower() for word in line[:2]]
     if words == ["node", "label"]:
         return True
-    if len(words) < 2 or not (words[0] in HEADER[0] or words[1] in HEADER[1]) or _is_number(words[0]):
+    if len(words) < 2 or not (words[0] in HEADER[0] or words[1] in HEADER[1]) or is_number(words[0]):
         return False
     row = ",".join(line[:2])
     if known is None and not (words[0] in HEADER[0] and words[1] in HEADER[1]):
@@ -212,39 +206,3 @@ def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -
 def _node(cell: str, known: frozenset[str] | None) -> str:
     """The node that a cell names: exactly as written if there is one, else without the blanks around it."""
     return cell if known is not None and cell in known else cell.strip()
-
-
-def align_labels(
-    labels: Mapping[Any, Any], n_nodes: int, node_names: Sequence[str] | None = None
-) -> NDArray[np.object_]:
-    """A mapping's labels in node order, ``None`` where it has none; keys are node names, or node numbers.
-
-    Where names are numbers themselves (ids 1000, 1001, …), keys are names only: 5 would be either.
-
-    Example:
-        >>> align_labels({"b": "x"}, 2, node_names=["a", "b"]).tolist()
-        [None, 'x']
-    """
-    names = check_distinct("node_names", [] if node_names is None else [str(name) for name in node_names])
-    position = {name: i for i, name in enumerate(names)}
-    numbered = not any(map(_is_number, position))
-    aligned, keys = np.full(n_nodes, None, dtype=object), dict[int, Any]()
-    for key, label in labels.items():
-        i = position.get(str(key))
-        if i is None:
-            i = int(key) if numbered and _is_number(str(key)) else -1
-            if not 0 <= i < n_nodes:
-                number = f"a node number of this graph (0..{n_nodes - 1})"
-                known = number if node_names is None else f"a node name or {number}" if numbered else "a node's name"
-                raise InputError(f"labels have node {key!r}, which is not {known}")
-        other = keys.setdefault(i, key)
-        if str(labels[other]) != str(label):
-            raise InputError(
-                f"labels have node {other!r} and node {key!r}, which are the same node, with different labels"
-            )
-        aligned[i] = label
-    return aligned
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[0-9]{1,18}", text) is not None

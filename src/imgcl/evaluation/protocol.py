@@ -13,6 +13,7 @@ from torch import Tensor
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
+from imgcl.evaluation.alignment import ordered_labels
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.ceiling import ceiling_models
 from imgcl.evaluation.estimators import choose_classifiers, fit_classifier
@@ -36,7 +37,7 @@ DIGITS = 6  # of stored ranking metrics
 @usual_torch()
 def evaluate(
     Z: ArrayLike | Mapping[str, ArrayLike],
-    y: ArrayLike,
+    y: ArrayLike | Mapping[Any, Any],
     imbalance: Any = "exp:100",
     classifier: Any = ("plain", "pbs"),
     splits: int | Sequence[Split] = 20,
@@ -45,6 +46,7 @@ def evaluate(
     *,
     test: str = "balanced",
     ceiling: int = 1,
+    node_names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     graph: Graph | None = None,
     protocol: str | Protocol | None = None,
@@ -56,7 +58,8 @@ def evaluate(
         Z: embeddings (N, d), finite; rows are L2-normalised before anything else. Or several blocks by name, for
             example ``{"learned": Z, "own": X}``: each is normalised apart, and every named classifier chooses a weight
             for each block, 0 included, on the validation nodes. Your own classifiers see all blocks with weight 1.
-        y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used.
+        y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used. One
+            per node, or by name, as in :func:`imgcl.evaluation.predict`.
         imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
         classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, ``ensemble`` (a linear model and boosted trees,
             averaged), ``trees`` (boosting or a random forest, see :class:`imgcl.evaluation.TreesClassifier`), any
@@ -74,6 +77,7 @@ def evaluate(
         ceiling: on how many of the splits the ceiling is computed (logistic regression with classes weighted alike,
             trained on every label outside the test set); 0 for none. One is enough to see what is left to gain and
             keeps it cheap. A natural test set leaves no labels for it.
+        node_names: names of the nodes, for labels by name; by default those of ``graph``, or the index of ``Z``.
         class_names: names of classes 0, 1, ... for the result; by default the labels themselves.
         graph: of the nodes, for ``smooth``, ``pooled`` and ``self-train``, which look at the edges and embeddings of
             all nodes (:mod:`imgcl.evaluation.transductive`).
@@ -100,7 +104,8 @@ def evaluate(
         >>> evaluate(Z, y, imbalance="exp:10", classifier=KNeighborsClassifier(), splits=3).classifiers
         ('KNeighborsClassifier',)
     """
-    labels = named(encode_labels(y), class_names)
+    names = graph.node_names if node_names is None and graph is not None else node_names
+    labels = named(encode_labels(ordered_labels(y, Z, names)), class_names)
     blocks = Blocks.of(Z, len(labels.codes))
     chosen, fit, seed = choose_classifiers(classifier), resolve_probe(probe), as_seed(random_state)
     drawn, entry, sizes = protocol_splits(labels, protocol, imbalance, splits, seed, test, **split_options)

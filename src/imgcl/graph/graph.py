@@ -3,7 +3,7 @@
 A :class:`Graph` is an immutable view on arrays: a symmetric CSR adjacency without self-loops or duplicates,
 features (dense or sparse), optional labels and names. The arrays may be memory-mapped; nothing here copies
 them. Constructors that take external data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
-:meth:`Graph.from_pyg`, :meth:`Graph.from_networkx`) validate it, clean it, and count what they cleaned.
+:meth:`Graph.from_pyg`, :meth:`Graph.from_networkx`, ``Graph.from_frames``) validate it, clean it, and count it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from imgcl.graph.checks import (
     no_features,
     symmetric_csr,
 )
+from imgcl.graph.frames import FromFrames
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -42,7 +43,7 @@ HASH_CHUNK = 1 << 22  # entries hashed at once, so that a memory-mapped array is
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(FromFrames):
     """A simple undirected graph with features and, perhaps, labels.
 
     The constructor trusts its arguments (it is what memory-mapped stores use); build a graph from your own
@@ -153,11 +154,7 @@ class Graph:
             "mean degree": round(2 * self.n_edges / self.n_nodes, 2),
             "isolated nodes": isolated,
             "features": self.n_features,
-            "feature storage": "none"
-            if not self.n_features
-            else "dense"
-            if isinstance(self.x, np.ndarray)
-            else "sparse",
+            "feature storage": self._feature_storage,
             "classes": self.n_classes,
         }
         if self.y is not None:
@@ -170,6 +167,10 @@ class Graph:
         facts["cleaned"] = str(self.cleaning)
         facts["fingerprint"] = self.fingerprint
         return facts
+
+    @property
+    def _feature_storage(self) -> str:
+        return "none" if not self.n_features else "dense" if isinstance(self.x, np.ndarray) else "sparse"
 
     def __repr__(self) -> str:
         return (

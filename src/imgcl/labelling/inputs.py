@@ -1,4 +1,4 @@
-"""What a user hands over: an embedding, blocks or a run; labels as a table, a file, a mapping or one per node."""
+"""What a user hands over: an embedding, blocks or a run; labels as a table, a file, by name or one per node."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from imgcl._core.errors import InputError
 from imgcl.data import load_graph
 from imgcl.evaluation import align_labels, read_labels
+from imgcl.evaluation.alignment import by_name, names_of
 from imgcl.evaluation.labels import Labels, number_classes
 from imgcl.graph import Graph
 from imgcl.graph.checks import check_distinct
@@ -48,12 +49,14 @@ class Source:
     def read_labels(self, labels: Any) -> tuple[Labels, NDArray[np.bool_]]:
         """Class of each node, and which nodes were asked about: those that are listed, with a label or without.
 
-        A table, file or mapping is added to the labels of the graph; one label per node stands in their place.
+        A table, file, mapping or ``Series`` by name is added to the labels of the graph; one label per node stands in
+        their place.
         """
         if isinstance(labels, str | os.PathLike):
             labels = read_labels(os.fspath(labels), self.node_names or ())
         if hasattr(labels, "columns"):
             labels = _of_frame(labels)
+        labels = by_name(labels, self.n_nodes, self.node_names)
         if labels is not None and not isinstance(labels, Mapping):
             known = number_classes(labels)
             if len(known.codes) != self.n_nodes:
@@ -100,7 +103,7 @@ def read_source(embedding: Any, *, graph: Any = None, node_names: Sequence[str] 
         return _checked(Source(run.blocks, names, load or (lambda: embedded_graph(run)), labels_of_graph(run)))
     if not isinstance(embedding, Mapping):
         embedding = embedding if hasattr(embedding, "shape") else np.asarray(embedding)
-    return _checked(Source(embedding, node_names, load))
+    return _checked(Source(embedding, names_of(embedding, node_names), load))
 
 
 def _checked(source: Source) -> Source:

@@ -42,8 +42,9 @@ def suggest(
         embedding: (N, d) array; several blocks by name, as in :func:`imgcl.evaluate`; a run, or a run's directory.
         budget: number of nodes.
         labels: those so far: a table with the columns ``node`` and ``label``, the path of such a CSV file, a mapping
-            from node name or number to class (``None``: was asked, has no label), or one label per node. Labels that
-            the graph of a run has for some of its nodes count as well, unless there is one label per node.
+            from node name or number to class (``None``: was asked, has no label), a pandas ``Series`` whose index names
+            nodes, or one label per node. Labels that the graph of a run has for some of its nodes count as well, unless
+            there is one label per node.
         strategy: ``cover``: one typical node of every cluster that nothing covers yet; ``balanced``: the paper's
             selection (Eq. 3 with alpha 0, Eq. 5), which needs the graph; ``uncertain``: what a classifier hesitates
             about, rare classes first, far apart; ``search:CLASS``: more of one class; ``random``; ``auto``: ``cover``
@@ -51,7 +52,8 @@ def suggest(
             function of your own, :class:`imgcl.labelling.LabellingTask` in, node numbers out.
         random_state: seed; the same gives the same list.
         graph: for ``balanced``, where the embedding is not a run that knows its graph.
-        node_names: names of the nodes, where the embedding is not a run that knows them.
+        node_names: names of the nodes, where the embedding is neither a run that knows them nor a ``DataFrame`` whose
+            index they are.
         n_clusters: pseudo-classes of ``balanced``; by default chosen from embedding and graph.
 
     Returns:

@@ -13,8 +13,9 @@ from sklearn.exceptions import NotFittedError
 
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState
-from imgcl._core.unlabelled import label_array
+from imgcl._core.unlabelled import are_numbers, label_array, labelled, whole_numbers
 from imgcl.evaluation import fit_scorer
+from imgcl.evaluation.alignment import ordered_labels
 from imgcl.evaluation.scorer import log_odds
 from imgcl.training.estimator import ImGCL, _parameters
 from imgcl.training.folds import GraphNodes
@@ -72,8 +73,8 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Args:
             X: a graph, or some of its nodes.
-            y: one label per node of ``X``; -1, ``None``, NaN, empty and the like for unlabelled. By default the graph's
-                labels.
+            y: one label per node of ``X``; -1, ``None``, NaN, empty and the like for unlabelled. Or by name, as a
+                mapping or a pandas ``Series``, see :func:`imgcl.evaluation.predict`. By default the graph's labels.
         """
         nodes = GraphNodes.of(X)
         labels, class_names = _labels(nodes, y)
@@ -178,7 +179,7 @@ def _labels(nodes: GraphNodes, y: Any) -> tuple[NDArray[Any], tuple[str, ...] | 
         if graph.y is None:
             raise InputError("the graph has no labels: give some as y, -1 for unlabelled nodes")
         y, names = np.asarray(graph.y)[nodes.nodes], graph.class_names
-    given = label_array(y)
+    given = _typed(label_array(ordered_labels(y, nodes, nodes.names)))
     if given.shape != nodes.shape:
         raise InputError(f"y has shape {given.shape} but there are {len(nodes)} nodes: give one label per node")
     numbers = given.dtype.kind in "iu"
@@ -187,8 +188,27 @@ def _labels(nodes: GraphNodes, y: Any) -> tuple[NDArray[Any], tuple[str, ...] | 
     return labels, None if names is None else tuple(names)
 
 
+def _typed(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels that are whole numbers as integers, -1 for none: pandas makes floats of integers with gaps."""
+    if labels.ndim != 1 or labels.dtype.kind not in "fO":
+        return labels
+    known = labelled(labels)
+    if not are_numbers(labels, known) or _are_truth_values(labels[known]):
+        return labels
+    found = whole_numbers(labels, known)
+    numbers = np.full(len(labels), -1, dtype=found.dtype)
+    numbers[known] = found
+    return numbers
+
+
+def _are_truth_values(labels: NDArray[Any]) -> bool:
+    return all(isinstance(value, bool | np.bool_) for value in labels.tolist())
+
+
 def _classes(names: tuple[str, ...], labels: NDArray[Any] | None, *, named: bool) -> NDArray[Any]:
-    """The classes as the labels have them: numbers where those are numbers."""
+    """The classes as the labels have them: numbers and truth values where those are."""
+    if not named and labels is not None and _are_truth_values(labels[labelled(labels)]):
+        return np.array([name != "0" for name in names])
     if named or (labels is not None and labels.dtype.kind not in "iu"):
         return np.array(names, dtype=object)
     return np.array([int(name) for name in names])

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from imgcl._core.errors import InputError
 from imgcl._core.sparse import ColumnStatistics
 from imgcl._core.torch_settings import usual_torch
+from imgcl.encoders.as_pyg import PyGEncoder
 from imgcl.graph import Graph
 from imgcl.graph.structure import is_structural
 from imgcl.methods import Method
@@ -80,6 +81,17 @@ class TrainedEncoder:
         """
         columns = self._columns(graph)
         return {LEARNED: self.embed(graph)} | apply_reductions(self.reductions, graph, columns, self.scratch)
+
+    def to_pyg(self) -> nn.Module:
+        """The encoder on torch_geometric's layers, see :meth:`imgcl.ImGCL.to_pyg`.
+
+        Raises:
+            InputError: when torch_geometric is not installed, or has no such layers.
+        """
+        kind = type(self.method)
+        if kind.embed is not Method.embed and kind.branches is Method.branches:
+            raise InputError(f"{kind.__name__} embeds nodes in a way of its own (embed), which to_pyg cannot write")
+        return PyGEncoder(self.method.branches(), self.training.normalise, self.statistics).to(self.device).eval()
 
     def _columns(self, graph: Graph) -> NDArray[np.int64] | None:
         check_structure(graph, self.feature_names, self.fingerprint)

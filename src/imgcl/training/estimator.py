@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
+from torch import nn
 
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed
@@ -151,12 +153,21 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         """Embed a graph by the fitted encoder.
 
         Where the fitted graph and this one have feature names, features are matched by name: their order does not
-        matter.
+        matter. After ``set_output(transform="pandas")`` it is a ``DataFrame`` with the nodes' names as index, and so
+        is what :meth:`fit_transform` returns.
 
         Raises:
             InputError: when the graph has other features.
+
+        Example:
+            >>> import imgcl
+            >>> graph = imgcl.Graph.from_edges([[0, 1], [1, 2]], x=np.eye(3), node_names=["ann", "bob", "eve"])
+            >>> model = imgcl.ImGCL(balance=None, epochs=2, settings={"dim": 2}).set_output(transform="pandas")
+            >>> model.fit_transform(graph).index.tolist(), list(model.transform(graph).columns)
+            (['ann', 'bob', 'eve'], ['imgcl0', 'imgcl1'])
         """
-        return self._fitted.embed(load_graph(X))
+        graph = load_graph(X)
+        return self._table(self._fitted.embed(graph), graph.node_names)
 
     def transform_blocks(self, X: Any) -> dict[str, NDArray[np.float32]]:
         """All blocks of a graph by name: its embedding as ``learned``, its features reduced as those of the fitted one.
@@ -172,6 +183,28 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             {'learned': (80, 8), 'own': (80, 32)}
         """
         return self._fitted.embed_blocks(load_graph(X))
+
+    def to_pyg(self) -> nn.Module:
+        """The fitted encoder as a plain module on torch_geometric's layers: ``module(x, edge_index)`` gives embeddings.
+
+        It equals :meth:`transform` to 1e-5, with the weights copied. ``x`` goes in as the graph has it, in the order of
+        the fitted graph's features: normalisation is part of the module. ``edge_index`` is as ``Graph.to_pyg`` gives
+        it. ``gcn``, ``sage``, ``gin``, ``gat`` and modules of your own can be written so, and ``torch.export`` takes
+        them. MVGRL needs ``gcn``; its diffusion is computed by this package in every call, which cannot be exported.
+
+        Raises:
+            InputError: when torch_geometric is not installed, or has no such layers.
+
+        Example:
+            >>> import imgcl, torch
+            >>> graph = imgcl.load_graph("synthetic", class_sizes=[60, 20], seed=1)
+            >>> model = imgcl.ImGCL(n_clusters=2, epochs=5, settings={"dim": 8}).fit(graph)
+            >>> data = graph.to_pyg()
+            >>> z = model.to_pyg()(data.x, data.edge_index)
+            >>> torch.allclose(z, torch.from_numpy(model.embedding_), atol=1e-5)
+            True
+        """
+        return self._fitted.to_pyg()
 
     @property
     def _fitted(self) -> TrainedEncoder:
@@ -249,7 +282,17 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> NDArray[np.float32]:
         """Pre-train on a graph and return its embedding."""
-        return self.fit(X, y).embedding_
+        self.fit(X, y)
+        return self._table(self.embedding_, self._record.node_names)
+
+    def _table(self, rows: NDArray[np.float32], node_names: Sequence[str] | None) -> NDArray[np.float32]:
+        """The rows, as a ``DataFrame`` where one was asked for; scikit-learn then gives the columns their names."""
+        own = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if (own or get_config()["transform_output"]) != "pandas" or node_names is None:
+            return rows
+        import pandas as pd
+
+        return pd.DataFrame(rows, index=list(node_names), copy=True)  # type: ignore[return-value]
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:

@@ -43,6 +43,12 @@ class GraphNodes:
         return X if isinstance(X, cls) else cls(X)
 
     @property
+    def names(self) -> list[str] | None:
+        """Names of the nodes, where the graph has some."""
+        names = self.graph.node_names
+        return None if names is None else [names[i] for i in self.nodes]
+
+    @property
     def shape(self) -> tuple[int]:
         return (len(self.nodes),)
 

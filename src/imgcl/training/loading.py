@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from imgcl._core import seeding
 from imgcl._core.draws import draws_of
@@ -68,6 +68,11 @@ def load_encoder(
         reductions,
         run.facts["graph"].get("fingerprint") if is_structural(names) else None,
     )
+
+
+def load_pyg(run: Run, device: str | None = "cpu") -> nn.Module:
+    """What :meth:`imgcl.training.Run.to_pyg` is."""
+    return load_encoder(run, device=device).to_pyg()
 
 
 def encoder_checkpoint(encoder: TrainedEncoder, losses: list[float]) -> Checkpoint:

@@ -30,11 +30,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import ValidationError
+from torch import nn
 
 from imgcl._core.checksums import read_checked_array, read_checked_json, write_checked_array, write_checked_json
 from imgcl._core.errors import RunError, TrainingError
 from imgcl._core.files import new_directory
 from imgcl._core.locks import owned
+from imgcl._core.providers import provided
 from imgcl._core.version import __version__
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, Split
@@ -324,6 +326,10 @@ class Run:
             self.feature_names,
             self.split,
         )
+
+    def to_pyg(self, device: str | None = "cpu") -> nn.Module:
+        """The encoder of a finished run as a module on torch_geometric's layers, see :meth:`imgcl.ImGCL.to_pyg`."""
+        return provided("Run.to_pyg")(self, device)  # type: ignore[no-any-return]
 
     def checkpoint(self) -> Checkpoint:
         """The last checkpoint."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
 from imgcl.data.importing.database import scalar
+from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.recipe import ColumnRecipe, Unseen
 from imgcl.data.importing.settings import ImportSettings
 from imgcl.data.importing.source import kind_of, shown
@@ -83,7 +84,7 @@ class Column:
 
 
 def choose_columns(
-    patterns: Sequence[str], found: Sequence[str], path: str, taken: dict[str, str | None] | None = None
+    patterns: Sequence[str], found: Sequence[str], path: Place, taken: dict[str, str | None] | None = None
 ) -> list[str]:
     """Column names for names and ``prefix*`` patterns, in the order given, each once.
 

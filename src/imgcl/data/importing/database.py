@@ -12,6 +12,7 @@ import duckdb
 import pandas as pd
 
 from imgcl._core.errors import DataNotFoundError, InputError
+from imgcl.data.importing.pandas_table import Place
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -46,8 +47,8 @@ def scratch_database(folder: Path, memory: int) -> Iterator[DuckDBPyConnection]:
 
 
 @contextmanager
-def reading(path: str) -> Iterator[None]:
-    """DuckDB's complaint about a user's file becomes one line."""
+def reading(path: Place) -> Iterator[None]:
+    """DuckDB's complaint about a user's table becomes one line."""
     try:
         yield
     except duckdb.OutOfMemoryException:
@@ -58,7 +59,7 @@ def reading(path: str) -> Iterator[None]:
         raise InputError(_what_is_wrong(str(error), path)) from None
 
 
-def _what_is_wrong(complaint: str, path: str) -> str:
+def _what_is_wrong(complaint: str, path: Place) -> str:
     """DuckDB's complaint in one line, with the line of a CSV file that it is about."""
     place = re.search(r"CSV Error on Line: (\d+)\n", complaint)
     other = re.search(r'^Current file: (.*)\nColumn with name: "(.*)" is missing', complaint, re.MULTILINE)
@@ -81,13 +82,13 @@ def _what_is_wrong(complaint: str, path: str) -> str:
     return f"{where} cannot be read: {reason[0] if reason else first_line(complaint)}"
 
 
-def run(connection: DuckDBPyConnection, query: str, path: str) -> DuckDBPyConnection:
-    """Execute a query that reads a user's file."""
+def run(connection: DuckDBPyConnection, query: str, path: Place) -> DuckDBPyConnection:
+    """Execute a query that reads a user's table."""
     with reading(path):
         return connection.execute(query)
 
 
-def chunks(result: DuckDBPyConnection, path: str = "the table") -> Iterator[pd.DataFrame]:
+def chunks(result: DuckDBPyConnection, path: Place = "the table") -> Iterator[pd.DataFrame]:
     """The rows of a result, some at a time; the file is read meanwhile, and may turn out wrong far down."""
     while True:
         with reading(path):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from imgcl._core.errors import InputError
 from imgcl.data.importing.database import chunks, run, scalar
+from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import Table, kind_of, open_table
 from imgcl.data.store import PairFile
@@ -64,7 +65,9 @@ def _keys(connection: DuckDBPyConnection, table: Table, settings: ImportSettings
     return "id", columns
 
 
-def _check_exact(connection: DuckDBPyConnection, settings: ImportSettings, columns: dict[str, tuple[str, str]]) -> None:
+def _check_exact(
+    connection: DuckDBPyConnection, settings: ImportSettings, columns: dict[str, tuple[Place, str]]
+) -> None:
     """Refuse ids that a column of floats cannot tell from their neighbours: their edges would join other nodes."""
     for column, (path, kind) in columns.items():
         exact = EXACT.get(kind)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from imgcl._core.checksums import read_checked_json, write_checked_json
 from imgcl._core.errors import GraphError, InputError, RunError
+from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.settings import ImportSettings, RepeatedSettings
 from imgcl.data.importing.source import column_names, shown
 from imgcl.data.store import is_store
@@ -163,7 +164,7 @@ class Recipe(BaseModel):
 
 
 def _header_with(
-    connection: DuckDBPyConnection, path: str, wanted: list[str], settings: ImportSettings
+    connection: DuckDBPyConnection, path: Place, wanted: list[str], settings: ImportSettings
 ) -> tuple[str, ...]:
     """The columns of a table, which must have the wanted ones."""
     names = column_names(connection, path, set(wanted))
@@ -172,7 +173,7 @@ def _header_with(
     return names
 
 
-def _check_lacking(path: str, names: tuple[str, ...], wanted: list[str], settings: ImportSettings) -> None:
+def _check_lacking(path: Place, names: tuple[str, ...], wanted: list[str], settings: ImportSettings) -> None:
     lacking = [repr(name) for name in wanted if name not in names]
     if lacking:
         raise InputError(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, InstanceOf, ValidationInfo, field_validator
 
 from imgcl._core.errors import InputError
+from imgcl.data.importing.pandas_table import PandasTable, Place
 
 Progress = Callable[[str, int, int | None], None]  # stage, rows done, rows in all (None: not known)
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -65,7 +67,8 @@ class ImportSettings(RepeatedSettings):
     Columns and rules are those of :class:`RepeatedSettings`.
 
     Attributes:
-        edges: file, or glob of files, with one edge per row: Parquet, CSV or TSV (gzipped too).
+        edges: file, or glob of files, with one edge per row: Parquet, CSV or TSV (gzipped too); or a pandas
+            ``DataFrame``, whose types decide as those of a Parquet file do.
         nodes: the same with one node per row; by default the nodes are those that edges name, without labels.
         like: store of an earlier import, whose columns and rules, categories, means and deviations are repeated: the
             features are the same in the same order. Columns and rules that are given as well must agree with it, but
@@ -76,15 +79,20 @@ class ImportSettings(RepeatedSettings):
         name: what to call the graph; by default as the store.
     """
 
-    edges: str
-    nodes: str | None = None
+    edges: str | InstanceOf[PandasTable]
+    nodes: str | InstanceOf[PandasTable] | None = None
     like: Path | None = None
     memory_limit: int = 2 * 10**9
     name: str | None = None
 
+    @field_validator("edges", "nodes", mode="before")
+    @classmethod
+    def _take_frames(cls, value: Any, info: ValidationInfo) -> Any:
+        return PandasTable(value, str(info.field_name)) if isinstance(value, pd.DataFrame) else value
+
     @property
-    def node_file(self) -> str:
-        """The file that says which nodes there are."""
+    def node_file(self) -> Place:
+        """The table that says which nodes there are."""
         return self.edges if self.nodes is None else self.nodes
 
     @property

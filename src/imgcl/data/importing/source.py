@@ -1,4 +1,4 @@
-"""Tables on disk: their header, their columns by position, and the SQL that reads them.
+"""Tables on disk and of pandas: their header, their columns by position, and the SQL that reads them.
 
 A user's column names never become names in SQL. DuckDB ignores upper and lower case, renames columns that collide, and
 has names of its own (``rowid``, ``filename``): here a column is ``t.c5``, its place in the header.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl.data.importing.database import quoted_text, run
+from imgcl.data.importing.pandas_table import PandasTable, Place
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -30,10 +31,10 @@ SPACE = " \t\n\r\f\v"  # what DuckDB removes around the column names of a CSV fi
 
 @dataclass(frozen=True)
 class Table:
-    """A table on disk.
+    """A table on disk, or of pandas.
 
     Attributes:
-        path: file or glob, as the user gave it.
+        path: file or glob, as the user gave it; or what a table of pandas is called.
         sql: what follows ``FROM``; column number ``i`` is ``t.c{i}``.
         names: the columns' names.
         types: the columns' SQL types.
@@ -100,17 +101,17 @@ def kind_of(sql_type: str) -> str:
 
 def open_table(
     connection: DuckDBPyConnection,
-    path: str,
+    path: Place,
     wanted: Mapping[str, str | None],
     *,
     as_text: Sequence[str] | None = None,
     missing: tuple[str, ...] = (),
 ) -> Table:
-    """Look at a file, or a glob of them.
+    """Look at a file, a glob of them, or a table of pandas.
 
     Args:
         connection: to DuckDB.
-        path: of a Parquet or CSV file; its name decides which.
+        path: of a Parquet or CSV file; its name decides which. Or the table.
         wanted: setting and the column it names.
         as_text: columns that are read as text from CSV files, so that 007 stays 007; ``None``: all.
         missing: what stands for no value in all columns of CSV files, besides nothing.
@@ -118,14 +119,18 @@ def open_table(
     Raises:
         InputError: when the file cannot be read, or has no such column.
     """
+    if isinstance(path, PandasTable):
+        return _open_pandas(connection, path, wanted)
     files = _files(connection, path)
     if _is_parquet(path):
         return _open_parquet(connection, path, files, wanted)
     return _open_csv(connection, path, len(files), wanted, as_text, missing)
 
 
-def column_names(connection: DuckDBPyConnection, path: str, wanted: set[str]) -> tuple[str, ...]:
-    """The columns of a file, or of the first of a glob; ``wanted`` ones help to find the delimiter of a CSV file."""
+def column_names(connection: DuckDBPyConnection, path: Place, wanted: set[str]) -> tuple[str, ...]:
+    """The columns of a table, or of the first of a glob; ``wanted`` ones help to find the delimiter of a CSV file."""
+    if isinstance(path, PandasTable):
+        return path.names
     files = _files(connection, path)
     if _is_parquet(path):
         return _parquet_names(connection, path, files)
@@ -160,6 +165,19 @@ def check_columns(path: str, names: Sequence[str], wanted: Mapping[str, str | No
 def shown(names: Sequence[str]) -> str:
     """The first names of a header."""
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+
+
+# --------------------------------------------------------------------- pandas
+
+
+def _open_pandas(connection: DuckDBPyConnection, table: PandasTable, wanted: Mapping[str, str | None]) -> Table:
+    check_columns(str(table), table.names, wanted)
+    table.check(wanted)
+    source = f"pandas_{table.setting}"
+    connection.execute(f"SET pandas_analyze_sample = {max(1, len(table.frame))}")  # objects: all of them, not the first
+    connection.register(source, table.plain)
+    types = tuple(kind for _, kind in _described(connection, source, str(table)))
+    return Table(str(table), _placed(source, len(types)), table.names, types, 1, text=False)
 
 
 # -------------------------------------------------------------------- Parquet
