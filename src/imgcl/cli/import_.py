@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from imgcl.data.importing import ImportReport, ImportSettings
     from imgcl.data.importing import Progress as OnProgress
 
+UNUSUAL = (0.05, 20.0)  # mean weights outside drown a node in its neighbours, or its neighbours in it
+
 
 def import_graph(
     context: typer.Context,
@@ -40,7 +42,9 @@ def import_graph(
         Path | None,
         typer.Option(help="Store of an earlier import: the same columns, categories, means and rules for new tables."),
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="Weight of an edge; rows with weight 0 are no edges.")] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column of an edge's weight; rows with weight 0 are no edges.")
+    ] = None,
     directed_as: Annotated[
         str, typer.Option(help="undirected: either direction; mutual: both directions.")
     ] = "undirected",
@@ -113,12 +117,15 @@ def _given(context: typer.Context, name: str) -> bool:
 
 def _say(report: ImportReport) -> None:
     """What was read, what was left out, and what an import that is repeated did not have."""
-    facts = {
+    facts: dict[str, int | str] = {
         "nodes": report.nodes,
         "feature columns": report.features,
         "edge rows read": report.rows,
         "edges": report.edges,
     }
+    if report.weights is not None:
+        low, high, mean = report.weights
+        facts["edge weights"] = f"{low:g} to {high:g}, mean {mean:.3g}"
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
     err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
@@ -131,6 +138,11 @@ def _differences(report: ImportReport) -> Iterator[str]:
         yield (
             f"column {column!r}: {unseen.nodes:,} nodes have a value that the earlier import did not have "
             f"({unseen.values:,} different, such as {unseen.example!r}); their features of this column are 0"
+        )
+    if report.weights is not None and not UNUSUAL[0] <= report.weights[2] <= UNUSUAL[1]:
+        yield (
+            f"edges weigh {report.weights[2]:.3g} in the mean, and a node's own features 1 beside its neighbours': "
+            "scale the weights to a mean of about 1 (docs: own_graph, weights)"
         )
     if report.new_classes:
         yield f"new classes, which the earlier import did not have: {', '.join(report.new_classes)}"

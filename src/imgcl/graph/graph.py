@@ -1,15 +1,14 @@
 """The one graph type of the package.
 
 A :class:`Graph` is an immutable view on arrays: a symmetric CSR adjacency without self-loops or duplicates,
-features (dense or sparse), optional labels and names. The arrays may be memory-mapped; nothing here copies
-them. Constructors that take external data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
+features (dense or sparse), optional edge weights, labels and names. The arrays may be memory-mapped; nothing here
+copies them. Constructors that take external data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
 :meth:`Graph.from_pyg`, :meth:`Graph.from_networkx`) validate it, clean it, and count what they cleaned.
 """
 
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,8 +19,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import GraphError
-from imgcl._core.extras import need
-from imgcl._core.unlabelled import label_array
 from imgcl.graph.checks import (
     Cleaning,
     Features,
@@ -30,9 +27,11 @@ from imgcl.graph.checks import (
     check_labels,
     check_names,
     check_nodes,
+    check_weights,
     no_features,
     symmetric_csr,
 )
+from imgcl.graph.foreign import networkx_parts, pyg_data, pyg_parts
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -43,7 +42,7 @@ HASH_CHUNK = 1 << 22  # entries hashed at once, so that a memory-mapped array is
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A simple undirected graph with features and, perhaps, labels.
+    """A simple undirected graph with features and, perhaps, edge weights and labels.
 
     The constructor trusts its arguments (it is what memory-mapped stores use); build a graph from your own
     data with one of the ``from_*`` methods.
@@ -58,6 +57,8 @@ class Graph:
         feature_names: one name per feature, or ``None``.
         class_names: one name per class, or ``None``.
         cleaning: what the constructor cleaned.
+        edge_weight: weight of every entry of ``indices``, positive, the same in both directions of an edge; ``None``:
+            all edges weigh 1.
 
     Example:
         >>> import numpy as np
@@ -75,9 +76,10 @@ class Graph:
     feature_names: Sequence[str] | None = None
     class_names: Sequence[str] | None = None
     cleaning: Cleaning = field(default_factory=Cleaning)
+    edge_weight: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("indptr", "indices", "x", "y"):
+        for name in ("indptr", "indices", "x", "y", "edge_weight"):
             object.__setattr__(self, name, _read_only(getattr(self, name)))
 
     # ------------------------------------------------------------------ sizes
@@ -116,19 +118,36 @@ class Graph:
 
     @cached_property
     def degree(self) -> NDArray[np.int64]:
+        """Number of neighbours of every node."""
         return np.diff(self.indptr).astype(np.int64)
 
     @cached_property
+    def weighted_degree(self) -> NDArray[np.float64]:
+        """Sum of the weights of every node's edges; without weights its number of neighbours.
+
+        Example:
+            >>> Graph.from_edges([[0, 1], [1, 2]], edge_weight=[0.5, 2.0]).weighted_degree.tolist()
+            [0.5, 2.5, 2.0]
+        """
+        if self.edge_weight is None:
+            return self.degree.astype(np.float64)
+        sums = np.zeros(self.n_nodes)
+        occupied = np.flatnonzero(self.degree)  # reduceat gives an empty row the next one's first value
+        if len(occupied):
+            sums[occupied] = np.add.reduceat(self.edge_weight, self.indptr[:-1][occupied], dtype=np.float64)
+        return sums
+
+    @cached_property
     def adjacency(self) -> sp.csr_array:
-        """The adjacency as a scipy matrix of ones (shares the index arrays)."""
-        ones = np.ones(len(self.indices), dtype=np.float32)
-        return sp.csr_array((ones, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
+        """The adjacency as a scipy matrix of weights, or of ones (shares the arrays)."""
+        values = np.ones(len(self.indices), dtype=np.float32) if self.edge_weight is None else self.edge_weight
+        return sp.csr_array((values, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
 
     # ------------------------------------------------------------------ identity
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the content (edges, features, labels), the same on every machine and index width."""
+        """Hash of the content (edges, weights, features, labels), the same on every machine and index width."""
         digest = hashlib.blake2b(digest_size=16)
         _hash_array(digest, self.indptr, np.dtype("<i8"))
         _hash_array(digest, self.indices, np.dtype("<i8"))
@@ -141,6 +160,9 @@ class Graph:
             _hash_array(digest, self.x.data, np.dtype("<f4"))
         if self.y is not None:
             _hash_array(digest, self.y, np.dtype("<i8"))
+        if self.edge_weight is not None:
+            digest.update(b"edge_weight")
+            _hash_array(digest, self.edge_weight, np.dtype("<f4"))
         return digest.hexdigest()
 
     def summary(self) -> dict[str, Any]:
@@ -152,6 +174,7 @@ class Graph:
             "edges": self.n_edges,
             "mean degree": round(2 * self.n_edges / self.n_nodes, 2),
             "isolated nodes": isolated,
+            "edge weights": self._weight_range(),
             "features": self.n_features,
             "feature storage": "none"
             if not self.n_features
@@ -170,6 +193,12 @@ class Graph:
         facts["cleaned"] = str(self.cleaning)
         facts["fingerprint"] = self.fingerprint
         return facts
+
+    def _weight_range(self) -> str:
+        if self.edge_weight is None:
+            return "none"
+        low, high = (float(bound) for bound in (self.edge_weight.min(), self.edge_weight.max()))
+        return f"{low:g} to {high:g}, mean {float(self.edge_weight.mean(dtype=np.float64)):.3g}"
 
     def __repr__(self) -> str:
         return (
@@ -192,6 +221,7 @@ class Graph:
             y=None if self.y is None else self.y[keep],
             node_names=None if self.node_names is None else tuple(self.node_names[i] for i in keep),
             cleaning=Cleaning(),
+            edge_weight=None if self.edge_weight is None else adjacency.data,
         )
 
     def with_labels(self, y: ArrayLike | None, class_names: Sequence[str] | None = None) -> Graph:
@@ -203,14 +233,29 @@ class Graph:
     # ------------------------------------------------------------------ from external data
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, x: Any = None, y: ArrayLike | None = None, **names: Any) -> Graph:
-        """Build a graph from an adjacency matrix; entries other than zero are edges."""
+    def from_scipy(
+        cls, adjacency: Any, x: Any = None, y: ArrayLike | None = None, *, weighted: bool = False, **names: Any
+    ) -> Graph:
+        """Build a graph from an adjacency matrix; entries other than zero are edges.
+
+        Args:
+            adjacency: square, sparse or dense.
+            x: see :meth:`from_edges`.
+            y: likewise.
+            weighted: the entries are edge weights; by default their values are not used.
+            **names: likewise.
+
+        Example:
+            >>> Graph.from_scipy([[0, 3], [3, 0]], weighted=True).edge_weight.tolist()
+            [3.0, 3.0]
+        """
         matrix = sp.coo_array(adjacency)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise GraphError(f"adjacency has shape {matrix.shape}: it must be square, one row and one column per node")
         present = matrix.data != 0
         edges = np.stack([matrix.coords[0][present], matrix.coords[1][present]])
-        return cls.from_edges(edges, x, y, n_nodes=matrix.shape[0], **names)
+        weights = matrix.data[present] if weighted else None
+        return cls.from_edges(edges, x, y, edge_weight=weights, n_nodes=matrix.shape[0], **names)
 
     @classmethod
     def from_edges(
@@ -219,6 +264,7 @@ class Graph:
         x: Any = None,
         y: ArrayLike | None = None,
         *,
+        edge_weight: ArrayLike | None = None,
         n_nodes: int | None = None,
         name: str = "graph",
         node_names: Sequence[str] | None = None,
@@ -231,6 +277,8 @@ class Graph:
             edges: integer array (2, E); direction, duplicates and self-loops do not matter and are cleaned.
             x: features, (N, F), dense or scipy sparse; without them ``load_graph`` makes some from the edges.
             y: labels, integers 0..K-1; -1, None, NaN and the like (``docs/own_graph.md``) for unlabelled.
+            edge_weight: weight of every edge of the list, positive. Weights of duplicates are summed; an edge that is
+                given in both directions has the mean of its two weights. By default all edges weigh 1.
             n_nodes: number of nodes; by default the number of feature rows, or the largest node number and one.
             name: what to call the graph.
             node_names: one per node.
@@ -245,7 +293,9 @@ class Graph:
             raise GraphError(f"x has {features.shape[0]} rows but the graph has {n} nodes: give one row per node")
         classes = check_names("class_names", class_names)
         labels = None if y is None else check_labels(y, n, classes)
-        indptr, indices, cleaning = symmetric_csr(check_edges(edges, n), n)
+        checked = check_edges(edges, n)
+        given = None if edge_weight is None else check_weights(edge_weight, checked.shape[1])
+        indptr, indices, weights, cleaning = symmetric_csr(checked, n, given)
         return cls(
             indptr,
             indices,
@@ -256,20 +306,20 @@ class Graph:
             check_names("feature_names", feature_names, int(features.shape[1])),
             classes,
             cleaning,
+            weights,
         )
 
     @classmethod
-    def from_pyg(cls, data: Data, **names: Any) -> Graph:
-        """Build a graph from a ``torch_geometric.data.Data``: ``x``, ``edge_index`` and ``y``, tensors or arrays."""
-        if getattr(data, "edge_index", None) is None:
-            raise GraphError("the torch_geometric Data has no edge_index: only homogeneous graphs with edges are read")
-        x, y = getattr(data, "x", None), getattr(data, "y", None)
-        labels = None if y is None else label_array(y)
-        if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels[:, 0]
-        features = _torch_features(x) if hasattr(x, "detach") else x
-        n_nodes = data.num_nodes if "num_nodes" in data else None
-        return cls.from_edges(_as_array(data.edge_index), features, labels, n_nodes=n_nodes, **names)
+    def from_pyg(cls, data: Data, *, weighted: bool = True, **names: Any) -> Graph:
+        """Build a graph from a ``torch_geometric.data.Data``.
+
+        Args:
+            data: ``x``, ``edge_index`` and ``y`` are read, tensors or arrays, and as weights ``edge_weight``, or an
+                ``edge_attr`` of one column.
+            weighted: whether to use the weights.
+            **names: see :meth:`from_edges`.
+        """
+        return cls.from_edges(**pyg_parts(data, weighted=weighted), **names)
 
     @classmethod
     def from_networkx(
@@ -280,6 +330,7 @@ class Graph:
         *,
         feature: str = "x",
         label: str = "y",
+        weight: str | None = "weight",
         **names: Any,
     ) -> Graph:
         """Build a graph from networkx; nodes keep networkx's order and their keys become node names.
@@ -290,88 +341,20 @@ class Graph:
             y: labels in node order; by default the node attribute ``label`` where present (-1 elsewhere).
             feature: name of the node attribute with the feature vector.
             label: name of the node attribute with the label.
+            weight: name of the edge attribute with the weight, 1 for edges without it; ``None``: no weights.
             **names: see :meth:`from_edges`.
         """
-        nodes = list(graph.nodes)
-        position = {node: i for i, node in enumerate(nodes)}
-        pairs = [(position[u], position[v]) for u, v in graph.edges()]
-        edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        if not graph.is_directed():
-            edges = np.concatenate([edges, edges[::-1, edges[0] != edges[1]]], axis=1)
-        if not nodes:
-            raise GraphError("the graph is empty: it has no nodes")
-        if x is None and any(feature in graph.nodes[node] for node in nodes):
-            missing = next((node for node in nodes if feature not in graph.nodes[node]), None)
-            if missing is not None:
-                raise GraphError(f"node {missing!r} has no attribute {feature!r}: set it on every node, or pass x")
-            rows = [np.atleast_1d(graph.nodes[node][feature]) for node in nodes]
-            odd = next((i for i, row in enumerate(rows) if row.shape != rows[0].shape), None)
-            if odd is not None:
-                raise GraphError(
-                    f"{feature!r} of node {nodes[odd]!r} has shape {rows[odd].shape} but {rows[0].shape} "
-                    f"at node {nodes[0]!r}: every node needs the same number of features"
-                )
-            x = np.stack(rows)
-        if y is None and any(label in graph.nodes[node] for node in nodes):
-            y = [graph.nodes[node].get(label) for node in nodes]
-        if names.get("node_names") is None:
-            names["node_names"] = _networkx_names(nodes)
-        return cls.from_edges(edges, x, y, n_nodes=len(nodes), **names)
+        return cls.from_edges(**networkx_parts(graph, x, y, feature, label, weight, names))
 
     def to_pyg(self) -> Data:
-        """The graph as ``torch_geometric.data.Data``; sparse features become a torch sparse CSR tensor.
+        """The graph as ``torch_geometric.data.Data``, weights as ``edge_weight``.
+
+        Sparse features become a torch sparse CSR tensor.
 
         Raises:
             InputError: when torch_geometric is not installed (``pip install 'imgcl[pyg]'``).
         """
-        need("pyg", "Graph.to_pyg")
-        import torch
-        from torch_geometric.data import Data
-
-        rows = np.repeat(np.arange(self.n_nodes), self.degree)
-        edge_index = torch.from_numpy(np.stack([rows, np.asarray(self.indices, dtype=np.int64)]))
-        if isinstance(self.x, np.ndarray):
-            x = torch.from_numpy(np.array(self.x, dtype=np.float32))
-        else:
-            with warnings.catch_warnings():  # torch announces its CSR layout as beta, once per process
-                warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-                x = torch.sparse_csr_tensor(
-                    torch.from_numpy(self.x.indptr.astype(np.int64)),
-                    torch.from_numpy(self.x.indices.astype(np.int64)),
-                    torch.from_numpy(self.x.data.astype(np.float32)),
-                    size=self.x.shape,
-                    check_invariants=True,
-                )
-        y = None if self.y is None else torch.from_numpy(np.array(self.y))
-        return Data(x=x, edge_index=edge_index, y=y, num_nodes=self.n_nodes)
-
-
-def _networkx_names(nodes: Sequence[Any]) -> list[str]:
-    first: dict[str, Any] = {}
-    for node in nodes:
-        if first.setdefault(str(node), node) is not node:
-            raise GraphError(
-                f"nodes {first[str(node)]!r} and {node!r} are both called {str(node)!r}: rename one, or pass node_names"
-            )
-    return list(first)
-
-
-def _as_array(values: Any) -> np.ndarray:
-    """A tensor of any device, an array or a list as an array."""
-    return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
-
-
-def _torch_features(x: Any) -> Features:
-    import torch
-
-    tensor = x.detach().cpu()
-    if tensor.dtype is torch.bfloat16:  # numpy has no such type
-        tensor = tensor.float()
-    if tensor.layout is torch.strided:
-        return np.asarray(tensor.numpy())
-    coordinates = tensor.to_sparse_coo().coalesce()
-    rows, columns = coordinates.indices().numpy()
-    return sp.csr_array((coordinates.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))
+        return pyg_data(self)
 
 
 def _read_only(array: Any) -> Any:

@@ -9,6 +9,7 @@ from imgcl.data.importing.database import chunks, run, scalar
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import Table, kind_of, open_table
 from imgcl.data.store import PairFile
+from imgcl.graph.checks import LARGEST, LIGHTEST, weight_rule
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -25,8 +26,8 @@ def map_edges(
     key, ends = _keys(connection, table, settings)
     connection.execute("SET preserve_insertion_order = false")
     query = (
-        f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weighs AS weighs FROM "
-        f"(SELECT {ends[0]} AS a, {ends[1]} AS b, {_weighs(table, settings.weight)} AS weighs FROM {table.sql}) AS e "
+        f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weight AS weight FROM "
+        f"(SELECT {ends[0]} AS a, {ends[1]} AS b, {_weight(table, settings.weight)} AS weight FROM {table.sql}) AS e "
         f"LEFT JOIN ids AS s ON s.{key} = e.a LEFT JOIN ids AS d ON d.{key} = e.b"
     )
     total = None
@@ -34,14 +35,17 @@ def map_edges(
         total = int(scalar(connection, f"SELECT count(*) FROM {table.sql}"))
     rows = dangling = weightless = 0
     for frame in chunks(run(connection, query, settings.edges), settings.edges):
-        u, v, weighs = (frame[name].to_numpy() for name in ("u", "v", "weighs"))
+        u, v, weights = (frame[name].to_numpy() for name in ("u", "v", "weight"))
+        if settings.weight is not None and (weights < 0).any():
+            _raise_weight(connection, table, settings)
+        weighs = weights > 0
         rows += len(frame)
         weightless += int((~weighs).sum())
         known = (u >= 0) & (v >= 0)
         dangling += int((weighs & ~known).sum())
         if dangling and settings.on_dangling == "error":
             _raise_dangling(connection, query, settings)
-        pairs.append(u[weighs & known], v[weighs & known])
+        pairs.append(*(values[weighs & known] for values in (u, v, weights)))
         say("edges", rows, total)
     return rows, dangling, weightless
 
@@ -78,19 +82,41 @@ def _check_exact(connection: DuckDBPyConnection, settings: ImportSettings, colum
             )
 
 
-def _weighs(table: Table, weight: str | None) -> str:
-    """SQL of whether a row is an edge."""
+def _weight(table: Table, weight: str | None) -> str:
+    """SQL of a row's weight: 0 for a row that is no edge, -1 for a value that is refused."""
     if weight is None:
-        return "true"
-    number = f"CAST({table.value(weight)} AS DOUBLE)"
-    return f"COALESCE({number} <> 0 AND NOT isnan({number}), false)"
+        return "1.0"
+    value = table.value(weight)
+    number = f"TRY_CAST({value} AS DOUBLE)"
+    return (
+        f"CASE WHEN {value} IS NULL OR isnan({number}) OR {number} = 0 THEN 0.0 "
+        f"WHEN {number} BETWEEN {LIGHTEST!r} AND {float(LARGEST)!r} THEN {number} ELSE -1.0 END"
+    )
+
+
+def _raise_weight(connection: DuckDBPyConnection, table: Table, settings: ImportSettings) -> None:
+    assert settings.weight is not None
+    value = f"CAST({table.value(settings.weight)} AS VARCHAR)"
+    facts = run(
+        connection,
+        f"SELECT count(*), first({value}) FROM {table.sql} WHERE {_weight(table, settings.weight)} < 0",
+        settings.edges,
+    ).fetchone()
+    assert facts is not None
+    try:
+        rule = weight_rule(float(facts[1]))
+    except ValueError:
+        rule = "weights must be numbers"
+    raise InputError(
+        f"{settings.edges}: column {settings.weight!r} (`weight`) is {facts[1]!r} ({facts[0]:,} such rows): {rule}"
+    )
 
 
 def _raise_dangling(connection: DuckDBPyConnection, query: str, settings: ImportSettings) -> None:
     wider = query.replace("AS v,", "AS v, e.a AS a, e.b AS b,", 1)
     facts = connection.execute(
         f"SELECT count(*), any_value(CASE WHEN w.u < 0 THEN w.a ELSE w.b END) FROM ({wider}) AS w "
-        "WHERE w.weighs AND (w.u < 0 OR w.v < 0)"
+        "WHERE w.weight > 0 AND (w.u < 0 OR w.v < 0)"
     ).fetchone()
     assert facts is not None
     raise InputError(

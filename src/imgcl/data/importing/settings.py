@@ -28,7 +28,8 @@ class RepeatedSettings(BaseModel):
         numeric_label: the label is a number: ``3``, ``3.0`` and ``3.00`` are one class.
         features: columns by name, or ``prefix*``; text columns become one feature per value. None, or ``structure``
             alone: features are made from the edges (:func:`imgcl.graph.structure.structural_features`).
-        weight: column of an edge's weight: rows where it is 0 or missing are no edges (the graph keeps no weights).
+        weight: column of an edge's weight, positive; rows where it is 0 or missing are no edges. Weights of rows that
+            join the same nodes are summed; an edge that is there in both directions has the mean of its two weights.
         directed_as: ``undirected``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
             point at each other are joined.
         on_dangling: what to do with edges that name unknown nodes: ``error`` or ``drop``.

@@ -39,6 +39,8 @@ from imgcl.graph.checks import Cleaning, no_features
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+WEIGHTS = "weights.npy"  # scratch file
+
 
 @dataclass(frozen=True)
 class ImportReport:
@@ -56,6 +58,7 @@ class ImportReport:
         unseen: by column, values that the import named by ``like`` did not have; these features are 0.
         new_classes: classes that it did not have.
         without_label: the label column, where the repeated import had one and this table has none.
+        weights: smallest, largest and mean weight of the graph's edges; ``None``: all weigh 1.
     """
 
     path: Path
@@ -69,6 +72,7 @@ class ImportReport:
     unseen: dict[str, Unseen] = field(default_factory=dict)
     new_classes: tuple[str, ...] = ()
     without_label: str | None = None
+    weights: tuple[float, float, float] | None = None
 
 
 def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progress | None = None) -> ImportReport:
@@ -106,20 +110,22 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
                 width = _write_features(connection, writer, columns, settings.dtype, n, say)
                 unseen = {} if known is None else count_unseen(connection, features)
             _write_names(connection, writer, n)
-            pairs = PairFile(folder / "pairs", n)
+            pairs = PairFile(folder / "pairs", n, weighted=settings.weight is not None)
             rows, dangling, weightless = map_edges(connection, pairs, settings, say)
         say("neighbour lists", 0, 100)
         built = build_csr(
             pairs,
             writer.file("indices"),
+            weights_out=folder / WEIGHTS if settings.weight is not None else None,
             directed_as=settings.directed_as,
             memory=settings.memory_limit // 8,
             on_progress=lambda share: say("neighbour lists", round(100 * share), 100),
         )
         writer.array("indptr", built.indptr)
+        weights = _keep_weights(writer, folder / WEIGHTS)
         if settings.structural:
             say("structure", 0, None)
-            width = _write_structure(writer, built.indptr, settings.dtype)
+            width = _write_structure(writer, built.indptr, settings.dtype, weighted=weights is not None)
         recipe.write(writer.folder)
         name = settings.name or Path(out).name.removesuffix(".store")
         path = writer.commit(name, class_names=classes, cleaning=built.cleaning)
@@ -135,6 +141,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         unseen,
         tuple(classes or ())[len(old) :] if known is not None else (),
         recipe.settings.label if settings.label is None else None,
+        weights,
     )
 
 
@@ -302,12 +309,25 @@ def _check_memory_of_structure(settings: ImportSettings, n: int) -> None:
     check_memory_of_structure(n, available=settings.memory_limit, remedy=remedy)
 
 
-def _write_structure(writer: StoreWriter, indptr: NDArray[np.int64], dtype: str) -> int:
+def _keep_weights(writer: StoreWriter, path: Path) -> tuple[float, float, float] | None:
+    """Move the weights into the store, unless there are none or all are 1; their smallest, largest and mean."""
+    if not path.exists():
+        return None
+    weights = np.load(path, mmap_mode="r", allow_pickle=False) if path.stat().st_size else np.ones(0)
+    if not len(weights) or bool((weights == 1).all()):
+        return None
+    path.rename(writer.file("edge_weight"))
+    return float(weights.min()), float(weights.max()), float(weights.mean(dtype=np.float64))
+
+
+def _write_structure(writer: StoreWriter, indptr: NDArray[np.int64], dtype: str, *, weighted: bool) -> int:
     """Write features made from the edges as the array ``x``; returns its width."""
     from imgcl.graph.structure.features import structural_features, structural_names  # loads torch
 
-    indices = np.load(writer.file("indices"), mmap_mode="r", allow_pickle=False)
-    x = structural_features(Graph(indptr, indices, no_features(indices, len(indptr) - 1)))
+    names = ("indices", "edge_weight") if weighted else ("indices",)
+    indices, *weights = (np.load(writer.file(name), mmap_mode="r", allow_pickle=False) for name in names)
+    graph = Graph(indptr, indices, no_features(indices, len(indptr) - 1), edge_weight=weights[0] if weights else None)
+    x = structural_features(graph)
     writer.array("x", x.astype(dtype))
     writer.names("feature", structural_names(x.shape[1] - 1))
     return int(x.shape[1])

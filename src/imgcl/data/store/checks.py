@@ -55,14 +55,19 @@ def _length_problem(arrays: Mapping[str, NDArray[Any]]) -> str | None:
             return f"{text} are not {size:,} names"
     for problem, holds in (
         ("indptr does not span indices", indptr[0] == 0 and indptr[-1] == len(arrays["indices"])),
+        ("edge_weight does not have one weight per entry", _fits(arrays, "edge_weight", len(arrays["indices"]))),
         ("x does not have one row per node", rows == n),
         ("x has no columns, or too many", 0 < columns < 2**31),
         ("x_indptr does not span x_indices and x_data", spans),
-        ("y does not have one label per node", "y" not in arrays or len(arrays["y"]) == n),
+        ("y does not have one label per node", _fits(arrays, "y", n)),
     ):
         if not holds:
             return problem
     return None
+
+
+def _fits(arrays: Mapping[str, NDArray[Any]], name: str, size: int) -> bool:
+    return name not in arrays or len(arrays[name]) == size
 
 
 def check_content(directory: Path, graph: Graph) -> None:
@@ -80,6 +85,8 @@ def _facts(graph: Graph) -> Iterator[tuple[str, bool]]:
     n = graph.n_nodes
     yield "indptr falls", _rises(graph.indptr)
     yield f"indices are not all 0..{n - 1}", _within(graph.indices, 0, n)
+    if graph.edge_weight is not None:
+        yield "edge_weight is not above 0 everywhere", _positive(graph.edge_weight)
     if isinstance(graph.x, np.ndarray):
         yield "x is not finite everywhere", _finite(graph.x)
     else:
@@ -101,6 +108,10 @@ def _rises(values: NDArray[Any]) -> bool:
 
 def _within(values: NDArray[Any], low: int, high: int) -> bool:
     return all(not len(part) or (part.min() >= low and part.max() < high) for part in _parts(values))
+
+
+def _positive(values: NDArray[Any]) -> bool:
+    return all(bool(((part > 0) & np.isfinite(part)).all()) for part in _parts(values))
 
 
 def _finite(values: NDArray[Any]) -> bool:

@@ -4,6 +4,7 @@ A store is a directory of ``.npy`` files and one ``manifest.json``:
 
 =======================  ==============================================================
 ``indptr``, ``indices``  the symmetric CSR adjacency
+``edge_weight``          weights of its entries, where edges have some
 ``x``                    dense features (float32 or float16), or
 ``x_indptr`` and so on   ``x_indptr``, ``x_indices``, ``x_data``: sparse ones
 ``y``                    labels, -1 where unknown
@@ -38,6 +39,7 @@ INDEX, NAMES, ENDS = (1, ("<i4", "<i8")), (1, ("|u1",)), (1, ("<i8",))
 LAYOUT: dict[str, tuple[int, tuple[str, ...]]] = {
     "indptr": INDEX,
     "indices": INDEX,
+    "edge_weight": (1, ("<f4",)),
     "x": (2, ("<f4", "<f2")),
     "x_indptr": INDEX,
     "x_indices": INDEX,

@@ -96,6 +96,7 @@ def assemble(directory: Path, manifest: Manifest) -> Graph:
         _names(arrays, "feature"),
         manifest.class_names,
         Cleaning(**manifest.cleaning),
+        arrays.get("edge_weight"),
     )
 
 

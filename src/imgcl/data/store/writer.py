@@ -148,6 +148,8 @@ def write_store(graph: Graph, path: str | Path) -> Path:
     with StoreWriter(path) as writer:
         writer.array("indptr", np.asarray(graph.indptr, dtype=np.int64))
         _copy(writer, "indices", graph.indices)
+        if graph.edge_weight is not None:
+            _copy(writer, "edge_weight", graph.edge_weight)
         if isinstance(graph.x, np.ndarray):
             _copy(writer, "x", graph.x)
         else:
