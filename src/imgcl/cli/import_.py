@@ -50,6 +50,10 @@ def import_graph(
     ] = "undirected",
     on_dangling: Annotated[str, typer.Option(help="Edges that name unknown nodes: error or drop.")] = "error",
     missing: Annotated[str, typer.Option(help="Missing feature values: error, mean or zero.")] = "error",
+    most_values: Annotated[
+        int,
+        typer.Option(help="Values of a text column that get a feature each, the most common ones; others share one."),
+    ] = 50,
     standardise: Annotated[
         bool, typer.Option("--standardise", help="Scale numeric features to mean 0 and deviation 1.")
     ] = False,
@@ -134,6 +138,11 @@ def _say(report: ImportReport) -> None:
 
 
 def _differences(report: ImportReport) -> Iterator[str]:
+    for column, values in report.limited.items():
+        yield (
+            f"column {column!r} is text with {values:,} different values: the most common ones are features, the "
+            f"others share one ({column}=(other)); --most-values says how many"
+        )
     for column, unseen in report.unseen.items():
         yield (
             f"column {column!r}: {unseen.nodes:,} nodes have a value that the earlier import did not have "

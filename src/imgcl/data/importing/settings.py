@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from imgcl._core.errors import InputError
 
@@ -35,6 +35,8 @@ class RepeatedSettings(BaseModel):
         on_dangling: what to do with edges that name unknown nodes: ``error`` or ``drop``.
         missing: missing feature values: ``error``, or fill with the column's ``mean`` or with ``zero``; a missing
             category has none of the values.
+        most_values: features of a text column at most: where it has more values, the most common ones have a feature
+            each, and all others share one, ``COLUMN=(other)``.
         standardise: numeric columns get mean 0 and standard deviation 1; missing values are filled afterwards.
         dtype: how features are stored.
     """
@@ -51,6 +53,7 @@ class RepeatedSettings(BaseModel):
     directed_as: Literal["undirected", "mutual"] = "undirected"
     on_dangling: Literal["error", "drop"] = "error"
     missing: Literal["error", "mean", "zero"] = "error"
+    most_values: int = Field(default=50, ge=1)
     standardise: bool = False
     dtype: Literal["float32", "float16"] = "float32"
 

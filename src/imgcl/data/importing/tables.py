@@ -59,6 +59,7 @@ class ImportReport:
         new_classes: classes that it did not have.
         without_label: the label column, where the repeated import had one and this table has none.
         weights: smallest, largest and mean weight of the graph's edges; ``None``: all weigh 1.
+        limited: by text column with more values than ``most_values``, how many it has.
     """
 
     path: Path
@@ -73,6 +74,7 @@ class ImportReport:
     new_classes: tuple[str, ...] = ()
     without_label: str | None = None
     weights: tuple[float, float, float] | None = None
+    limited: dict[str, int] = field(default_factory=dict)
 
 
 def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progress | None = None) -> ImportReport:
@@ -108,7 +110,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             else:
                 columns = plan_columns(connection, features, recipe.columns, settings)
                 width = _write_features(connection, writer, columns, settings.dtype, n, say)
-                unseen = {} if known is None else count_unseen(connection, features)
+                unseen = {} if known is None else count_unseen(connection, features, recipe.columns)
             _write_names(connection, writer, n)
             pairs = PairFile(folder / "pairs", n, weighted=settings.weight is not None)
             rows, dangling, weightless = map_edges(connection, pairs, settings, say)
@@ -142,6 +144,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         tuple(classes or ())[len(old) :] if known is not None else (),
         recipe.settings.label if settings.label is None else None,
         weights,
+        {each.name: len(each.categories or ()) + each.other for each in recipe.columns if each.other and known is None},
     )
 
 
