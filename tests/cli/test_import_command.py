@@ -132,8 +132,8 @@ def test_many_values_are_said(tables):
     nodes.to_csv(tables / "nodes.csv", index=False)
     done = run(*arguments(tables, "--features", "town"))
     said = (
-        f"column 'town' is text with {len(nodes)} different values: the most common ones are features, the others share "
-        "one (town=(other)); --most-values says how many"
+        f"column 'town' is text with {len(nodes)} different values: the most common ones are features, the others "
+        "share one (town=(other)); --most-values says how many"
     )
     assert said in done.stderr
     assert graph_of(tables).n_features == 51
