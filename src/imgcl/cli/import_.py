@@ -45,6 +45,11 @@ def import_graph(
     weight: Annotated[
         str | None, typer.Option(help="Column of an edge's weight; rows with weight 0 are no edges.")
     ] = None,
+    relation: Annotated[str | None, typer.Option(help="Column of an edge's relation: what links its ends.")] = None,
+    relations: Annotated[
+        str,
+        typer.Option(help="union: an edge is an edge; side-by-side: every relation gives a block of its own."),
+    ] = "union",
     directed_as: Annotated[
         str, typer.Option(help="undirected: either direction; mutual: both directions.")
     ] = "undirected",
@@ -69,6 +74,7 @@ def import_graph(
       imgcl import --edges edges.parquet --nodes nodes.parquet --features 'f*' --label class --out graph.store
       imgcl import --edges 'edges-*.csv' --nodes nodes.csv --id-column user --features age,country --out users.store
       imgcl import --edges edges.parquet --out links.store
+      imgcl import --edges links.csv --nodes users.csv --features 'f*' --weight amount --relation kind --out users.store
       imgcl import --edges new-edges.csv --nodes new-nodes.csv --like users.store --out tomorrow.store
       imgcl import --ogb dataset/ogbn_products --out products.store
     """
@@ -130,6 +136,7 @@ def _say(report: ImportReport) -> None:
     if report.weights is not None:
         low, high, mean = report.weights
         facts["edge weights"] = f"{low:g} to {high:g}, mean {mean:.3g}"
+    facts |= {"relations": ", ".join(report.relations)} if report.relations else {}
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
     err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
@@ -153,6 +160,8 @@ def _differences(report: ImportReport) -> Iterator[str]:
             f"edges weigh {report.weights[2]:.3g} in the mean, and a node's own features 1 beside its neighbours': "
             "scale the weights to a mean of about 1 (docs: own_graph, weights)"
         )
+    if report.new_relations:
+        yield f"new relations, which the earlier import did not have: {', '.join(report.new_relations)}"
     if report.new_classes:
         yield f"new classes, which the earlier import did not have: {', '.join(report.new_classes)}"
     if report.without_label is not None:

@@ -137,6 +137,7 @@ def _from_object(source: Any, options: dict[str, Any]) -> Graph:
     """A graph of another library, recognised without importing that library."""
     for module, kind, convert, allowed in (
         ("torch_geometric.data", "Data", Graph.from_pyg, ("weighted", *NAMES)),
+        ("torch_geometric.data", "HeteroData", Graph.from_pyg, ("weighted", "relations", *NAMES)),
         ("networkx", "Graph", Graph.from_networkx, ("x", "y", "feature", "label", "weight", *NAMES)),
     ):
         loaded = sys.modules.get(module)

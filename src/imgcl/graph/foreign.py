@@ -39,6 +39,22 @@ def pyg_parts(data: Data, *, weighted: bool) -> dict[str, Any]:
     }
 
 
+def hetero_parts(data: Any, *, weighted: bool) -> dict[str, Any]:
+    """What :meth:`imgcl.Graph.from_relations` takes, from a ``HeteroData`` with one type of nodes."""
+    if len(data.node_types) != 1:
+        kinds = ", ".join(map(repr, data.node_types))
+        raise GraphError(f"the HeteroData has {len(data.node_types)} types of nodes ({kinds}): one is read")
+    nodes, edges = data[data.node_types[0]], {kind[1]: data[kind] for kind in data.edge_types}
+    x, y = nodes.get("x"), nodes.get("y")
+    return {
+        "edges": {name: as_array(store.edge_index) for name, store in edges.items()},
+        "x": _torch_features(x) if hasattr(x, "detach") else x,
+        "y": None if y is None else label_array(y),
+        "edge_weight": {name: pyg_weights(store) if weighted else None for name, store in edges.items()},
+        "n_nodes": nodes.num_nodes,
+    }
+
+
 def pyg_weights(data: Any) -> np.ndarray | None:
     """``edge_weight`` of a torch_geometric ``Data``, or its ``edge_attr`` where that has one column."""
     weights, attributes = (getattr(data, name, None) for name in ("edge_weight", "edge_attr"))

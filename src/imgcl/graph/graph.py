@@ -8,8 +8,7 @@ copies them. Constructors that take external data (:meth:`Graph.from_scipy`, :me
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,13 +30,13 @@ from imgcl.graph.checks import (
     no_features,
     symmetric_csr,
 )
-from imgcl.graph.foreign import networkx_parts, pyg_data, pyg_parts
+from imgcl.graph.facts import fingerprint, summary
+from imgcl.graph.foreign import hetero_parts, networkx_parts, pyg_data, pyg_parts
+from imgcl.graph.relations import Relation, joined_edges, side_by_side
 
 if TYPE_CHECKING:
     import networkx as nx
-    from torch_geometric.data import Data
-
-HASH_CHUNK = 1 << 22  # entries hashed at once, so that a memory-mapped array is never loaded whole
+    from torch_geometric.data import Data, HeteroData
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +58,9 @@ class Graph:
         cleaning: what the constructor cleaned.
         edge_weight: weight of every entry of ``indices``, positive, the same in both directions of an edge; ``None``:
             all edges weigh 1.
+        relations: kinds of edges that are kept side by side as well (:meth:`from_relations`); ``indices`` has the edges
+            of all.
+        notes: what else is known, by what it is about, for :meth:`summary`.
 
     Example:
         >>> import numpy as np
@@ -77,10 +79,13 @@ class Graph:
     class_names: Sequence[str] | None = None
     cleaning: Cleaning = field(default_factory=Cleaning)
     edge_weight: NDArray[np.float32] | None = None
+    relations: tuple[Relation, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("indptr", "indices", "x", "y", "edge_weight"):
             object.__setattr__(self, name, _read_only(getattr(self, name)))
+        object.__setattr__(self, "relations", tuple(each.read_only(_read_only) for each in self.relations))
 
     # ------------------------------------------------------------------ sizes
 
@@ -147,58 +152,12 @@ class Graph:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the content (edges, weights, features, labels), the same on every machine and index width."""
-        digest = hashlib.blake2b(digest_size=16)
-        _hash_array(digest, self.indptr, np.dtype("<i8"))
-        _hash_array(digest, self.indices, np.dtype("<i8"))
-        digest.update(repr(tuple(int(size) for size in self.x.shape)).encode())
-        if isinstance(self.x, np.ndarray):
-            _hash_array(digest, self.x, np.dtype("<f4"))
-        else:
-            _hash_array(digest, self.x.indptr, np.dtype("<i8"))
-            _hash_array(digest, self.x.indices, np.dtype("<i8"))
-            _hash_array(digest, self.x.data, np.dtype("<f4"))
-        if self.y is not None:
-            _hash_array(digest, self.y, np.dtype("<i8"))
-        if self.edge_weight is not None:
-            digest.update(b"edge_weight")
-            _hash_array(digest, self.edge_weight, np.dtype("<f4"))
-        return digest.hexdigest()
+        """Hash of edges, weights, relations, features and labels, the same on every machine and index width."""
+        return fingerprint(self)
 
     def summary(self) -> dict[str, Any]:
         """The facts worth printing, as plain values."""
-        isolated = int((self.degree == 0).sum())
-        facts: dict[str, Any] = {
-            "name": self.name,
-            "nodes": self.n_nodes,
-            "edges": self.n_edges,
-            "mean degree": round(2 * self.n_edges / self.n_nodes, 2),
-            "isolated nodes": isolated,
-            "edge weights": self._weight_range(),
-            "features": self.n_features,
-            "feature storage": "none"
-            if not self.n_features
-            else "dense"
-            if isinstance(self.x, np.ndarray)
-            else "sparse",
-            "classes": self.n_classes,
-        }
-        if self.y is not None:
-            sizes = self.class_sizes
-            present = sizes[sizes > 0]
-            facts["labelled nodes"] = int(sizes.sum())
-            facts["class sizes"] = sizes.tolist()
-            if len(present):
-                facts["class-size ratio"] = round(float(present.max() / present.min()), 2)
-        facts["cleaned"] = str(self.cleaning)
-        facts["fingerprint"] = self.fingerprint
-        return facts
-
-    def _weight_range(self) -> str:
-        if self.edge_weight is None:
-            return "none"
-        low, high = (float(bound) for bound in (self.edge_weight.min(), self.edge_weight.max()))
-        return f"{low:g} to {high:g}, mean {float(self.edge_weight.mean(dtype=np.float64)):.3g}"
+        return summary(self)
 
     def __repr__(self) -> str:
         return (
@@ -222,6 +181,26 @@ class Graph:
             node_names=None if self.node_names is None else tuple(self.node_names[i] for i in keep),
             cleaning=Cleaning(),
             edge_weight=None if self.edge_weight is None else adjacency.data,
+            relations=tuple(relation.subgraph(keep) for relation in self.relations),
+        )
+
+    def relation(self, name: str) -> Graph:
+        """The same nodes with the edges of one relation alone.
+
+        Raises:
+            GraphError: when there is none of that name.
+        """
+        found = next((each for each in self.relations if each.name == name), None)
+        if found is None:
+            known = ", ".join(repr(each.name) for each in self.relations) or "none"
+            raise GraphError(f"graph {self.name!r} has no relation {name!r} side by side: it has {known}")
+        return replace(
+            self,
+            indptr=found.indptr,
+            indices=found.indices,
+            edge_weight=found.edge_weight,
+            relations=(),
+            cleaning=Cleaning(),
         )
 
     def with_labels(self, y: ArrayLike | None, class_names: Sequence[str] | None = None) -> Graph:
@@ -310,15 +289,56 @@ class Graph:
         )
 
     @classmethod
-    def from_pyg(cls, data: Data, *, weighted: bool = True, **names: Any) -> Graph:
-        """Build a graph from a ``torch_geometric.data.Data``.
+    def from_relations(
+        cls,
+        edges: Mapping[str, ArrayLike],
+        x: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        edge_weight: Mapping[str, ArrayLike | None] | None = None,
+        relations: str = "union",
+        **names: Any,
+    ) -> Graph:
+        """Build a graph from edges of several kinds.
+
+        Args:
+            edges: name and edges (2, E) of every kind.
+            x: see :meth:`from_edges`.
+            y: likewise.
+            edge_weight: weights by name, for the kinds that have some; weights of all kinds are summed.
+            relations: ``union``: an edge is an edge, whatever its kind; ``side-by-side``: the kinds are kept as
+                well, and each gives an embedding a block ``neighbours:NAME``.
+            **names: likewise.
+
+        Example:
+            >>> kinds = {"product": [[0, 1], [1, 2]], "star": [[0], [2]]}
+            >>> graph = Graph.from_relations(kinds, x=np.eye(3), relations="side-by-side")
+            >>> graph.n_edges, graph.relation("star").n_edges
+            (3, 1)
+        """
+        if relations not in ("union", "side-by-side"):
+            raise GraphError(f"relations is {relations!r}: choose union or side-by-side")
+        joined, weights = joined_edges(edges, edge_weight)
+        graph = cls.from_edges(joined, x, y, edge_weight=weights, **names)
+        if relations == "union":
+            return replace(graph, notes={"relations": f"union of {', '.join(map(str, edges))}"})
+        return replace(graph, relations=side_by_side(edges, edge_weight, graph.n_nodes))
+
+    @classmethod
+    def from_pyg(
+        cls, data: Data | HeteroData, *, weighted: bool = True, relations: str = "union", **names: Any
+    ) -> Graph:
+        """Build a graph from a ``torch_geometric.data.Data``, or a ``HeteroData`` with one type of nodes.
 
         Args:
             data: ``x``, ``edge_index`` and ``y`` are read, tensors or arrays, and as weights ``edge_weight``, or an
                 ``edge_attr`` of one column.
             weighted: whether to use the weights.
+            relations: of a ``HeteroData``, whose types of edges are relations (:meth:`from_relations`).
             **names: see :meth:`from_edges`.
         """
+        if hasattr(data, "edge_types"):
+            return cls.from_relations(**hetero_parts(data, weighted=weighted), relations=relations, **names)
         return cls.from_edges(**pyg_parts(data, weighted=weighted), **names)
 
     @classmethod
@@ -369,14 +389,3 @@ def _read_only(array: Any) -> Any:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _hash_array(digest: Any, array: np.ndarray, dtype: np.dtype[Any]) -> None:
-    for chunk in _chunks(array):
-        digest.update(np.ascontiguousarray(chunk, dtype=dtype).tobytes())
-
-
-def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:
-    rows = max(1, HASH_CHUNK // max(1, int(np.prod(array.shape[1:]))))
-    for start in range(0, len(array), rows):
-        yield array[start : start + rows]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from imgcl._core.errors import InputError
 from imgcl.data.importing.database import chunks, run, scalar
+from imgcl.data.importing.relations import CODES, UNKNOWN, RelationFiles, number_relations
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import Table, kind_of, open_table
 from imgcl.data.store import PairFile
@@ -19,15 +20,23 @@ EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # from here on, floats no longer tell
 
 
 def map_edges(
-    connection: DuckDBPyConnection, pairs: PairFile, settings: ImportSettings, say: Progress
+    connection: DuckDBPyConnection,
+    pairs: PairFile,
+    settings: ImportSettings,
+    say: Progress,
+    relations: RelationFiles | None = None,
 ) -> tuple[int, int, int]:
     """Append every edge's node numbers; returns rows read, dangling ones, and those without weight."""
     table = edge_table(connection, settings)
     key, ends = _keys(connection, table, settings)
+    number_relations(connection, () if relations is None else relations.names)
+    kind = "''" if settings.relation is None else f"CAST({table.value(settings.relation)} AS VARCHAR)"
     connection.execute("SET preserve_insertion_order = false")
     query = (
-        f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weight AS weight FROM "
-        f"(SELECT {ends[0]} AS a, {ends[1]} AS b, {_weight(table, settings.weight)} AS weight FROM {table.sql}) AS e "
+        f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weight AS weight, "
+        f"COALESCE(k.code, {UNKNOWN}) AS relation FROM (SELECT {ends[0]} AS a, {ends[1]} AS b, "
+        f"{_weight(table, settings.weight)} AS weight, {kind} AS kind FROM {table.sql}) AS e "
+        f"LEFT JOIN {CODES} AS k ON k.name = e.kind "
         f"LEFT JOIN ids AS s ON s.{key} = e.a LEFT JOIN ids AS d ON d.{key} = e.b"
     )
     total = None
@@ -45,14 +54,17 @@ def map_edges(
         dangling += int((weighs & ~known).sum())
         if dangling and settings.on_dangling == "error":
             _raise_dangling(connection, query, settings)
-        pairs.append(*(values[weighs & known] for values in (u, v, weights)))
+        found = [values[weighs & known] for values in (u, v, weights)]
+        pairs.append(*found)
+        if relations is not None:
+            relations.append(frame["relation"].to_numpy()[weighs & known], *found)
         say("edges", rows, total)
     return rows, dangling, weightless
 
 
 def edge_table(connection: DuckDBPyConnection, settings: ImportSettings) -> Table:
     """The table of edges, its columns as text."""
-    named = {"src": settings.src, "dst": settings.dst, "weight": settings.weight}
+    named = {"src": settings.src, "dst": settings.dst, "weight": settings.weight, "relation": settings.relation}
     return open_table(connection, settings.edges, named, as_text=[name for name in named.values() if name is not None])
 
 

@@ -81,6 +81,7 @@ class Recipe(BaseModel):
         settings: columns and rules, as they were given.
         columns: the feature columns; none where features are made from the edges.
         class_names: in the order of their numbers; ``None``: there was no label.
+        relation_names: of the relations, where edges have some.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -88,6 +89,7 @@ class Recipe(BaseModel):
     settings: RepeatedSettings
     columns: tuple[ColumnRecipe, ...] = ()
     class_names: tuple[str, ...] | None = None
+    relation_names: tuple[str, ...] = ()
 
     def write(self, folder: Path) -> None:
         """Put the recipe into the directory of a store."""
@@ -139,7 +141,7 @@ class Recipe(BaseModel):
         Raises:
             InputError: naming all other columns that a table lacks.
         """
-        ends = [settings.src, settings.dst, *([settings.weight] if settings.weight else [])]
+        ends = [settings.src, settings.dst, *filter(None, (settings.weight, settings.relation))]
         _header_with(connection, settings.edges, ends, settings)
         if settings.nodes is None:
             return settings

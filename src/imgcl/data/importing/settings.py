@@ -30,6 +30,9 @@ class RepeatedSettings(BaseModel):
             alone: features are made from the edges (:func:`imgcl.graph.structure.structural_features`).
         weight: column of an edge's weight, positive; rows where it is 0 or missing are no edges. Weights of rows that
             join the same nodes are summed; an edge that is there in both directions has the mean of its two weights.
+        relation: column of an edge's relation (what links its ends).
+        relations: ``union``: an edge is an edge, whatever its relation; ``side-by-side``: the edges of every relation
+            are kept as well, and give an embedding a block ``neighbours:NAME`` each.
         directed_as: ``undirected``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
             point at each other are joined.
         on_dangling: what to do with edges that name unknown nodes: ``error`` or ``drop``.
@@ -50,6 +53,8 @@ class RepeatedSettings(BaseModel):
     numeric_label: bool = False
     features: tuple[str, ...] = ()
     weight: str | None = None
+    relation: str | None = None
+    relations: Literal["union", "side-by-side"] = "union"
     directed_as: Literal["undirected", "mutual"] = "undirected"
     on_dangling: Literal["error", "drop"] = "error"
     missing: Literal["error", "mean", "zero"] = "error"
