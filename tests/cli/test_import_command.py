@@ -126,6 +126,19 @@ def test_direction_weight_and_dangling(tables):
         assert fact in done.stderr
 
 
+def test_many_values_are_said(tables):
+    nodes = pd.read_csv(tables / "nodes.csv")
+    nodes["town"] = [f"t{i}" for i in range(len(nodes))]
+    nodes.to_csv(tables / "nodes.csv", index=False)
+    done = run(*arguments(tables, "--features", "town"))
+    said = (
+        f"column 'town' is text with {len(nodes)} different values: the most common ones are features, the others "
+        "share one (town=(other)); --most-values says how many"
+    )
+    assert said in done.stderr
+    assert graph_of(tables).n_features == 51
+
+
 def test_feature_lists_missing_values_and_precision(tables):
     nodes = pd.read_csv(tables / "nodes.csv")
     nodes["town"] = ["x", "y", None] * 20

@@ -151,3 +151,17 @@ def test_wrong_blocks_are_named(Z, message):
 def test_blocks_of_different_lengths_are_refused_without_labels():
     with pytest.raises(InputError, match="different numbers of rows"):
         Blocks.of({"a": TELLING, "b": NOISE[:-1]})
+
+
+def test_blocks_of_relations_are_chosen_together_all_but_one_or_one():
+    eye = np.eye(3)
+    names = ("learned", "own", "neighbours", "neighbours:a", "neighbours:b")
+    found = [tuple(each.values()) for each in Blocks.of(dict.fromkeys(names, eye)).weightings()]
+    assert found[0] == (1, 1, 1, 1, 1)
+    assert len(found) == len(set(found)) == 7 + 3 + 3
+    assert (1, 1, 0, 1, 1) in found
+    assert (1, 1, 0, 0, 1) in found
+    assert (0, 0, 1, 1, 1) in found
+    assert (0, 0, 0, 0, 1) not in found
+    others = Blocks.of({"text:a": eye, "text:b": eye}).weightings()
+    assert len(others) == 3  # other names with a colon are blocks like any

@@ -127,11 +127,28 @@ def test_wrong_settings(make: object, message: str) -> None:
         make()  # type: ignore[operator]
 
 
-def test_a_weighted_adjacency_is_refused() -> None:
-    adjacency = random_block().adjacency
-    weighted = CSR(adjacency.indptr, adjacency.indices, torch.ones(adjacency.n_entries), adjacency.n_columns)
-    with pytest.raises(InputError, match="unweighted"):
-        PPRDiffusion().matrix(weighted)
+def weighted_block(n: int = 30) -> Block:
+    rng = np.random.default_rng(4)
+    weights = rng.uniform(0.2, 3, size=80)
+    return Block.from_graph(Graph.from_edges(rng.integers(0, n, size=(2, 80)), x=np.eye(n), edge_weight=weights))
+
+
+@pytest.mark.parametrize("name", ["ppr", "heat"])
+def test_weighted_diffusions_equal_the_dense_ones(name: str) -> None:
+    adjacency = weighted_block().adjacency
+    a = adjacency.to_scipy().toarray().astype(float) + np.eye(30)
+    scale = 1 / np.sqrt(a.sum(axis=1))
+    t = a * scale[:, None] * scale
+    view = {"ppr": PPRDiffusion(0.2, 1e-7, None), "heat": HeatDiffusion(3.0, 1e-7, None)}[name]
+    expected = 0.2 * np.linalg.inv(np.eye(30) - 0.8 * t) if name == "ppr" else scipy.linalg.expm(-3 * (np.eye(30) - t))
+    assert view.matrix(adjacency).to_scipy().toarray() == pytest.approx(expected, abs=2e-5)
+
+
+def test_weights_of_1_give_the_diffusion_without_weights() -> None:
+    plain = random_block().adjacency
+    ones = CSR(plain.indptr, plain.indices, torch.ones(plain.n_entries), plain.n_columns)
+    for view in (PPRDiffusion(top_k=5), HeatDiffusion(top_k=5)):
+        assert torch.equal(view.matrix(plain).weights, view.matrix(ones).weights)
 
 
 @pytest.mark.realdata

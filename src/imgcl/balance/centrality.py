@@ -1,5 +1,7 @@
 """How central a node is: Eq. 5 draws central nodes of a pseudo-class more often.
 
+PageRank, degree, eigenvector and Katz centrality use edge weights; core number and betweenness do not.
+
 A centrality is one function ``(graph, *, damping, seed) -> scores`` (take ``**_`` for what it does not need) and its
 name in :data:`CENTRALITIES`. Only the order and the relative distance of the scores matter.
 """
@@ -32,14 +34,14 @@ def none(graph: Graph, **_: object) -> NDArray[np.float64]:
 
 
 def degree(graph: Graph, **_: object) -> NDArray[np.float64]:
-    """Number of neighbours.
+    """Number of neighbours; the sum of the weights of their edges, where edges have weights.
 
     Example:
         >>> from imgcl.graph import Graph
         >>> degree(Graph.from_edges([[0, 0], [1, 2]], x=np.eye(3))).tolist()
         [2.0, 1.0, 1.0]
     """
-    return graph.degree.astype(np.float64)
+    return graph.weighted_degree
 
 
 def pagerank(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.float64]:
@@ -58,7 +60,7 @@ def pagerank(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.
         >>> pagerank(star, damping=0.5).round(6).tolist()
         [2.666667, 1.666667, 1.666667]
     """
-    return shared.pagerank(graph.indptr, graph.indices, damping)
+    return shared.pagerank(graph.indptr, graph.indices, damping, graph.edge_weight)
 
 
 def eigenvector(graph: Graph, **_: object) -> NDArray[np.float64]:
@@ -101,6 +103,8 @@ def katz(graph: Graph, *, damping: float = 0.85, **_: object) -> NDArray[np.floa
 def core(graph: Graph, **_: object) -> NDArray[np.float64]:
     """Core number: the largest k such that the node remains when nodes of degree below k are removed again and again.
 
+    Edge weights do not matter: degrees are numbers of neighbours.
+
     Example:
         >>> from imgcl.graph import Graph
         >>> triangle_with_tail = Graph.from_edges([[0, 1, 2, 2], [1, 2, 0, 3]], x=np.eye(4))
@@ -142,7 +146,8 @@ def betweenness(graph: Graph, *, seed: int = 0, sources: int = SOURCES, **_: obj
     """Share of shortest paths that pass a node, estimated from paths that begin at random nodes.
 
     Brandes' accumulation from each source, O(sources * edges); with at least as many sources as nodes it is exact. The
-    scale is that of all sources, each unordered pair counted once.
+    scale is that of all sources, each unordered pair counted once. Edge weights do not matter: a path is as long as its
+    number of edges.
 
     Args:
         graph: the graph.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
 from imgcl.graph import Graph
+from imgcl.graph.foreign import pyg_weights
 
 
 def as_graph(source: Any, n_nodes: int | None = None) -> Graph:
@@ -32,6 +33,7 @@ def as_graph(source: Any, n_nodes: int | None = None) -> Graph:
     if sparse:
         return _checked(Graph.from_scipy(source, x=_placeholder(source.shape[0])), n_nodes)
     edges = getattr(source, "edge_index", source)
+    weights = None if edges is source else pyg_weights(source)
     if n_nodes is None and edges is not source:
         n_nodes = source.num_nodes
     if isinstance(edges, torch.Tensor):
@@ -42,7 +44,7 @@ def as_graph(source: Any, n_nodes: int | None = None) -> Graph:
             "a torch_geometric Data or a scipy matrix"
         )
     n = int(edges.max(initial=-1)) + 1 if n_nodes is None else int(n_nodes)
-    return Graph.from_edges(edges, x=_placeholder(n), n_nodes=n)
+    return Graph.from_edges(edges, x=_placeholder(n), edge_weight=weights, n_nodes=n)
 
 
 def as_labels(labels: Any, n_nodes: int, what: str = "labels") -> NDArray[np.int64]:

@@ -48,14 +48,14 @@ def trees_neighbours(
 
 
 def neighbour_means(graph: Graph, x: Floats, hops: int = HOPS) -> list[Floats]:
-    """Means of rows over the neighbours without the node itself, applied 1, 2, ... times; zeros for isolated nodes.
+    """(Weighted) means over the neighbours without the node itself, applied 1, 2, ... times; zeros for isolated nodes.
 
     Example:
         >>> path = Graph.from_edges([[0, 1], [1, 2]], x=np.array([[1.0], [2.0], [5.0]]))
         >>> [means.ravel().tolist() for means in neighbour_means(path, path.x)]
         [[2.0, 3.0, 2.0], [3.0, 2.0, 3.0]]
     """
-    found, degree = [x], np.maximum(graph.degree, 1)[:, None]
+    found, degree = [x], np.where(graph.degree > 0, graph.weighted_degree, 1)[:, None]
     for _ in range(hops):
         found.append(np.asarray(graph.adjacency @ found[-1] / degree, dtype=np.float32))
     return found[1:]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from imgcl.data.importing import ImportReport, ImportSettings
     from imgcl.data.importing import Progress as OnProgress
 
+UNUSUAL = (0.05, 20.0)  # mean weights outside drown a node in its neighbours, or its neighbours in it
+
 
 def import_graph(
     context: typer.Context,
@@ -40,12 +42,23 @@ def import_graph(
         Path | None,
         typer.Option(help="Store of an earlier import: the same columns, categories, means and rules for new tables."),
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="Weight of an edge; rows with weight 0 are no edges.")] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column of an edge's weight; rows with weight 0 are no edges.")
+    ] = None,
+    relation: Annotated[str | None, typer.Option(help="Column of an edge's relation: what links its ends.")] = None,
+    relations: Annotated[
+        str,
+        typer.Option(help="union: an edge is an edge; side-by-side: every relation gives a block of its own."),
+    ] = "union",
     directed_as: Annotated[
         str, typer.Option(help="undirected: either direction; mutual: both directions.")
     ] = "undirected",
     on_dangling: Annotated[str, typer.Option(help="Edges that name unknown nodes: error or drop.")] = "error",
     missing: Annotated[str, typer.Option(help="Missing feature values: error, mean or zero.")] = "error",
+    most_values: Annotated[
+        int,
+        typer.Option(help="Values of a text column that get a feature each, the most common ones; others share one."),
+    ] = 50,
     standardise: Annotated[
         bool, typer.Option("--standardise", help="Scale numeric features to mean 0 and deviation 1.")
     ] = False,
@@ -61,6 +74,7 @@ def import_graph(
       imgcl import --edges edges.parquet --nodes nodes.parquet --features 'f*' --label class --out graph.store
       imgcl import --edges 'edges-*.csv' --nodes nodes.csv --id-column user --features age,country --out users.store
       imgcl import --edges edges.parquet --out links.store
+      imgcl import --edges links.csv --nodes users.csv --features 'f*' --weight amount --relation kind --out users.store
       imgcl import --edges new-edges.csv --nodes new-nodes.csv --like users.store --out tomorrow.store
       imgcl import --ogb dataset/ogbn_products --out products.store
     """
@@ -113,12 +127,16 @@ def _given(context: typer.Context, name: str) -> bool:
 
 def _say(report: ImportReport) -> None:
     """What was read, what was left out, and what an import that is repeated did not have."""
-    facts = {
+    facts: dict[str, int | str] = {
         "nodes": report.nodes,
         "feature columns": report.features,
         "edge rows read": report.rows,
         "edges": report.edges,
     }
+    if report.weights is not None:
+        low, high, mean = report.weights
+        facts["edge weights"] = f"{low:g} to {high:g}, mean {mean:.3g}"
+    facts |= {"relations": ", ".join(report.relations)} if report.relations else {}
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
     err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
@@ -127,11 +145,23 @@ def _say(report: ImportReport) -> None:
 
 
 def _differences(report: ImportReport) -> Iterator[str]:
+    for column, values in report.limited.items():
+        yield (
+            f"column {column!r} is text with {values:,} different values: the most common ones are features, the "
+            f"others share one ({column}=(other)); --most-values says how many"
+        )
     for column, unseen in report.unseen.items():
         yield (
             f"column {column!r}: {unseen.nodes:,} nodes have a value that the earlier import did not have "
             f"({unseen.values:,} different, such as {unseen.example!r}); their features of this column are 0"
         )
+    if report.weights is not None and not UNUSUAL[0] <= report.weights[2] <= UNUSUAL[1]:
+        yield (
+            f"edges weigh {report.weights[2]:.3g} in the mean, and a node's own features 1 beside its neighbours': "
+            "scale the weights to a mean of about 1 (docs: own_graph, weights)"
+        )
+    if report.new_relations:
+        yield f"new relations, which the earlier import did not have: {', '.join(report.new_relations)}"
     if report.new_classes:
         yield f"new classes, which the earlier import did not have: {', '.join(report.new_classes)}"
     if report.without_label is not None:

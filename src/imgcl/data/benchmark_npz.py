@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,7 +50,7 @@ def read_benchmark_npz(path: str | Path, *, name: str | None = None, binarise: b
         labels = archive.read("labels", ndim=1) if "labels" in archive.names else None
         if labels is None and "labels_data" in archive.names:
             raise GraphError(f"{path}: labels are a matrix (several classes per node): give one class per node")
-        names = {
+        names: dict[str, Any] = {
             "node_names": _read_names(archive, "node_names", adjacency.shape[0]),
             "feature_names": None if features is None else _read_names(archive, "attr_names", features.shape[1]),
             "class_names": _read_names(archive, "class_names", MAX_CLASSES),

@@ -27,7 +27,8 @@ from imgcl.evaluation.labels import finite_rows, normalise_rows
 from imgcl.evaluation.names import Classifier
 from imgcl.evaluation.tasks import Bench, LinearModel, Task
 
-FEATURES = ("own", "neighbours")  # blocks of features, also "neighbours:NAME"
+NEIGHBOURS = "neighbours"
+FEATURES = ("own", NEIGHBOURS)  # blocks of features, also "neighbours:NAME"
 NARROW = 64  # columns of features up to which a block is scaled as a whole
 LONGEST = 1e4  # of a scaled entry: a new node may have features far outside what was seen
 WEIGHT = "weight "  # of a block, in a model's setting
@@ -84,6 +85,9 @@ class Blocks:
     def weightings(self) -> list[dict[str, float]]:
         """The weightings that are tried: all blocks first, then every smaller choice of them.
 
+        Of blocks of neighbours, where there are several (``neighbours:NAME``), all or none are chosen, all but one, or
+        one: the number of choices would double with each.
+
         Example:
             >>> blocks = Blocks.of({"learned": np.eye(2), "own": np.eye(2)})
             >>> for weights in blocks.weightings():
@@ -92,9 +96,20 @@ class Blocks:
             {'learned': 1.0, 'own': 0.0}
             {'learned': 0.0, 'own': 1.0}
         """
-        choices = [values for values in product((1.0, 0.0), repeat=len(self.widths)) if any(values)]
-        choices.sort(key=lambda values: values.count(0.0))
-        return [dict(zip(self.widths, values, strict=True)) for values in choices]
+        alike = [name for name in self.widths if name.split(":")[0] == NEIGHBOURS]
+        group = {name: NEIGHBOURS if name in alike else name for name in self.widths}
+        groups = list(dict.fromkeys(group.values()))
+        choices = [
+            {name: values[groups.index(group[name])] for name in self.widths}
+            for values in product((1.0, 0.0), repeat=len(groups))
+            if any(values)
+        ]
+        if len(alike) > 1:
+            everything = dict.fromkeys(self.widths, 1.0)
+            choices += [everything | {name: 0.0} for name in alike]
+            choices += [everything | {name: float(name == one) for name in alike} for one in alike]
+        distinct = {tuple(choice.values()): choice for choice in choices}
+        return sorted(distinct.values(), key=lambda choice: list(choice.values()).count(0.0))
 
     def scale(self, weights: Mapping[str, float]) -> Tensor:
         """The factor of every column."""

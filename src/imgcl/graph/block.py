@@ -60,7 +60,7 @@ class Block:
         statistics: ColumnStatistics | None = None,
     ) -> Block:
         """The whole graph as one block; see :func:`imgcl._core.sparse.features_of` for the arguments."""
-        adjacency = CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes, device)
+        adjacency = CSR.from_numpy(graph.indptr, graph.indices, graph.edge_weight, graph.n_nodes, device)
         features = features_of(graph.x, normalise, device, statistics)
         return cls(adjacency, features.for_many_products() if isinstance(features, DenseFeatures) else features)
 
@@ -120,7 +120,7 @@ class Block:
 
     @cached_property
     def normalised(self) -> Operator:
-        """``D^-1/2 (A + I) D^-1/2`` with D the degrees of A + I, as a GCN propagates; a diffusion matrix as it is."""
+        """``D^-1/2 (A + I) D^-1/2`` with D the (weighted) degrees of A + I, as in a GCN; a diffusion as it is."""
         if self.diffused:
             return Operator(self.adjacency, self.adjacency)
         scale = (self.adjacency.row_sums + 1).rsqrt()
@@ -128,7 +128,7 @@ class Block:
 
     @cached_property
     def mean(self) -> Operator:
-        """``D^-1 A``: the mean over neighbours (zero for an isolated node)."""
+        """``D^-1 A``: the (weighted) mean over neighbours (zero for an isolated node)."""
         degree = self.adjacency.row_sums
         return Operator(self.adjacency, self.adjacency, torch.where(degree > 0, 1 / degree, 0.0), None)
 

@@ -20,6 +20,7 @@ from imgcl._core.unlabelled import RULE, are_numbers, label_array, labelled, who
 
 Features = GraphFeatures
 LARGEST = np.float32(1e15)  # of a feature: squares of such numbers, and many added up, still fit into float32
+LIGHTEST = 1e-15  # weight of an edge: its inverse and a sum of many fit into float32
 STRUCTURE = "structure/"  # names of features that were made from edges begin so
 MAX_CLASSES = 1 << 20  # a label beyond this is a mistake (an identifier, a hash), and tables per class would not fit
 
@@ -32,6 +33,8 @@ class Cleaning:
     duplicates: int = 0
     one_directional: int = 0
     dropped: int = 0
+    summed: int = 0
+    averaged: int = 0
 
     def __str__(self) -> str:
         parts = [
@@ -39,16 +42,24 @@ class Cleaning:
             for count, what in (
                 (self.self_loops, "self-loops removed"),
                 (self.duplicates, "duplicate edges merged"),
+                (self.summed, "duplicate edges merged and their weights summed"),
                 (self.one_directional, "one-directional edges mirrored"),
                 (self.dropped, "one-directional edges dropped"),
+                (self.averaged, "edges with two weights, one each way, given their mean"),
             )
             if count
         ]
         return ", ".join(parts) or "nothing to clean"
 
 
-def symmetric_csr(edges: NDArray[np.int64], n: int) -> tuple[NDArray[Any], NDArray[Any], Cleaning]:
-    """Sorted CSR (indptr, indices) of the simple undirected graph, and what was cleaned on the way."""
+def symmetric_csr(
+    edges: NDArray[np.int64], n: int, weights: NDArray[np.float64] | None = None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None, Cleaning]:
+    """Sorted CSR (indptr, indices, weights) of the simple undirected graph, and what was cleaned on the way.
+
+    Weights of duplicates are summed. An edge that is there in both directions has the mean of its two weights, so that
+    an undirected graph may be given either way; weights that are all 1 are no weights.
+    """
     loops = edges[0] == edges[1]
     source, target = edges[0][~loops], edges[1][~loops]
     ones = np.ones(len(source), dtype=np.int8)
@@ -56,12 +67,70 @@ def symmetric_csr(edges: NDArray[np.int64], n: int) -> tuple[NDArray[Any], NDArr
     directed.data = np.ones(directed.nnz, dtype=np.int8)
     both = (directed + directed.T).tocsr()
     both.sort_indices()
+    found, averaged = None, 0
+    if weights is not None:
+        found, averaged = _symmetric_weights(source, target, weights[~loops], both)
+    duplicates = len(source) - int(directed.nnz)
     cleaning = Cleaning(
         self_loops=int(loops.sum()),
-        duplicates=len(source) - int(directed.nnz),
+        duplicates=duplicates if found is None else 0,
         one_directional=int(both.nnz) - int(directed.nnz),
+        summed=0 if found is None else duplicates,
+        averaged=averaged,
     )
-    return both.indptr, both.indices, cleaning
+    return both.indptr, both.indices, found, cleaning
+
+
+def _symmetric_weights(
+    source: NDArray[np.int64], target: NDArray[np.int64], weights: NDArray[np.float64], both: sp.csr_array
+) -> tuple[NDArray[np.float32] | None, int]:
+    """The weight of every entry of ``both``, whose values count directions, and how many edges had two."""
+    directed = sp.coo_array((weights, (source, target)), shape=both.shape).tocsr()
+    total, difference = (directed + directed.T).tocsr(), directed - directed.T
+    total.sort_indices()
+    twice = sp.csr_array((both.data > 1, both.indices, both.indptr), shape=both.shape)
+    averaged = int(np.count_nonzero(difference.multiply(twice).data)) // 2
+    return stored_weights(total.data / both.data), averaged
+
+
+def stored_weights(weights: NDArray[Any]) -> NDArray[np.float32] | None:
+    """Weights as a graph keeps them: float32, and ``None`` where all are 1.
+
+    Example:
+        >>> stored_weights(np.ones(3)), stored_weights(np.array([1.0, 0.5]))
+        (None, array([1. , 0.5], dtype=float32))
+    """
+    return None if np.all(weights == 1) else weights.astype(np.float32)
+
+
+def check_weights(weights: ArrayLike, n_edges: int) -> NDArray[np.float64]:
+    """A float array (n_edges,) of positive numbers.
+
+    Example:
+        >>> check_weights([1, 2.5], 2).tolist()
+        [1.0, 2.5]
+    """
+    array = np.asarray(weights)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or len(array) != n_edges:
+        raise GraphError(f"edge_weight has shape {array.shape}, expected ({n_edges},): one weight per edge")
+    if array.dtype.kind not in "fiub":
+        raise GraphError(f"edge_weight has dtype {array.dtype}: weights must be numbers")
+    values = array.astype(np.float64)
+    bad = np.flatnonzero(~((values >= LIGHTEST) & (values <= LARGEST)))  # NaN too
+    if len(bad):
+        raise GraphError(
+            f"edge_weight[{bad[0]}] is {array[bad[0]]} ({len(bad):,} such values): {weight_rule(array[bad[0]])}"
+        )
+    return values
+
+
+def weight_rule(value: float) -> str:
+    """What a weight must be, for the message about one that is not."""
+    if np.isfinite(value) and value > 0:
+        return f"weights must lie between {LIGHTEST:g} and {LARGEST:g}; scale them first"
+    return "weights must be above 0 and finite; leave out edges that are none"
 
 
 def check_edges(edges: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -1,16 +1,15 @@
 """The one graph type of the package.
 
 A :class:`Graph` is an immutable view on arrays: a symmetric CSR adjacency without self-loops or duplicates,
-features (dense or sparse), optional labels and names. The arrays may be memory-mapped; nothing here copies
-them. Constructors that take external data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
-:meth:`Graph.from_pyg`, :meth:`Graph.from_networkx`, ``Graph.from_frames``) validate it, clean it, and count it.
+features (dense or sparse), optional edge weights, labels and names. The arrays may be memory-mapped; nothing here
+copies them. Constructors that take external data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
+:meth:`Graph.from_pyg`, :meth:`Graph.from_networkx`, ``Graph.from_frames``) validate it, clean it, and count what they
+cleaned.
 """
 
 from __future__ import annotations
 
-import hashlib
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import GraphError
-from imgcl._core.extras import need
-from imgcl._core.unlabelled import label_array
 from imgcl.graph.checks import (
     Cleaning,
     Features,
@@ -30,21 +27,23 @@ from imgcl.graph.checks import (
     check_labels,
     check_names,
     check_nodes,
+    check_weights,
     no_features,
     symmetric_csr,
 )
+from imgcl.graph.facts import fingerprint, summary
+from imgcl.graph.foreign import hetero_parts, networkx_parts, pyg_data, pyg_parts
 from imgcl.graph.frames import FromFrames
+from imgcl.graph.relations import Relation, joined_edges, side_by_side
 
 if TYPE_CHECKING:
     import networkx as nx
-    from torch_geometric.data import Data
-
-HASH_CHUNK = 1 << 22  # entries hashed at once, so that a memory-mapped array is never loaded whole
+    from torch_geometric.data import Data, HeteroData
 
 
 @dataclass(frozen=True, eq=False)
 class Graph(FromFrames):
-    """A simple undirected graph with features and, perhaps, labels.
+    """A simple undirected graph with features and, perhaps, edge weights and labels.
 
     The constructor trusts its arguments (it is what memory-mapped stores use); build a graph from your own
     data with one of the ``from_*`` methods.
@@ -59,6 +58,11 @@ class Graph(FromFrames):
         feature_names: one name per feature, or ``None``.
         class_names: one name per class, or ``None``.
         cleaning: what the constructor cleaned.
+        edge_weight: weight of every entry of ``indices``, positive, the same in both directions of an edge; ``None``:
+            all edges weigh 1.
+        relations: kinds of edges that are kept side by side as well (:meth:`from_relations`); ``indices`` has the edges
+            of all.
+        notes: what else is known, by what it is about, for :meth:`summary`.
 
     Example:
         >>> import numpy as np
@@ -76,10 +80,14 @@ class Graph(FromFrames):
     feature_names: Sequence[str] | None = None
     class_names: Sequence[str] | None = None
     cleaning: Cleaning = field(default_factory=Cleaning)
+    edge_weight: NDArray[np.float32] | None = None
+    relations: tuple[Relation, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("indptr", "indices", "x", "y"):
+        for name in ("indptr", "indices", "x", "y", "edge_weight"):
             object.__setattr__(self, name, _read_only(getattr(self, name)))
+        object.__setattr__(self, "relations", tuple(each.read_only(_read_only) for each in self.relations))
 
     # ------------------------------------------------------------------ sizes
 
@@ -117,60 +125,41 @@ class Graph(FromFrames):
 
     @cached_property
     def degree(self) -> NDArray[np.int64]:
+        """Number of neighbours of every node."""
         return np.diff(self.indptr).astype(np.int64)
 
     @cached_property
+    def weighted_degree(self) -> NDArray[np.float64]:
+        """Sum of the weights of every node's edges; without weights its number of neighbours.
+
+        Example:
+            >>> Graph.from_edges([[0, 1], [1, 2]], edge_weight=[0.5, 2.0]).weighted_degree.tolist()
+            [0.5, 2.5, 2.0]
+        """
+        if self.edge_weight is None:
+            return self.degree.astype(np.float64)
+        sums = np.zeros(self.n_nodes)
+        occupied = np.flatnonzero(self.degree)  # reduceat gives an empty row the next one's first value
+        if len(occupied):
+            sums[occupied] = np.add.reduceat(self.edge_weight, self.indptr[:-1][occupied], dtype=np.float64)
+        return sums
+
+    @cached_property
     def adjacency(self) -> sp.csr_array:
-        """The adjacency as a scipy matrix of ones (shares the index arrays)."""
-        ones = np.ones(len(self.indices), dtype=np.float32)
-        return sp.csr_array((ones, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
+        """The adjacency as a scipy matrix of weights, or of ones (shares the arrays)."""
+        values = np.ones(len(self.indices), dtype=np.float32) if self.edge_weight is None else self.edge_weight
+        return sp.csr_array((values, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
 
     # ------------------------------------------------------------------ identity
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the content (edges, features, labels), the same on every machine and index width."""
-        digest = hashlib.blake2b(digest_size=16)
-        _hash_array(digest, self.indptr, np.dtype("<i8"))
-        _hash_array(digest, self.indices, np.dtype("<i8"))
-        digest.update(repr(tuple(int(size) for size in self.x.shape)).encode())
-        if isinstance(self.x, np.ndarray):
-            _hash_array(digest, self.x, np.dtype("<f4"))
-        else:
-            _hash_array(digest, self.x.indptr, np.dtype("<i8"))
-            _hash_array(digest, self.x.indices, np.dtype("<i8"))
-            _hash_array(digest, self.x.data, np.dtype("<f4"))
-        if self.y is not None:
-            _hash_array(digest, self.y, np.dtype("<i8"))
-        return digest.hexdigest()
+        """Hash of edges, weights, relations, features and labels, the same on every machine and index width."""
+        return fingerprint(self)
 
     def summary(self) -> dict[str, Any]:
         """The facts worth printing, as plain values."""
-        isolated = int((self.degree == 0).sum())
-        facts: dict[str, Any] = {
-            "name": self.name,
-            "nodes": self.n_nodes,
-            "edges": self.n_edges,
-            "mean degree": round(2 * self.n_edges / self.n_nodes, 2),
-            "isolated nodes": isolated,
-            "features": self.n_features,
-            "feature storage": self._feature_storage,
-            "classes": self.n_classes,
-        }
-        if self.y is not None:
-            sizes = self.class_sizes
-            present = sizes[sizes > 0]
-            facts["labelled nodes"] = int(sizes.sum())
-            facts["class sizes"] = sizes.tolist()
-            if len(present):
-                facts["class-size ratio"] = round(float(present.max() / present.min()), 2)
-        facts["cleaned"] = str(self.cleaning)
-        facts["fingerprint"] = self.fingerprint
-        return facts
-
-    @property
-    def _feature_storage(self) -> str:
-        return "none" if not self.n_features else "dense" if isinstance(self.x, np.ndarray) else "sparse"
+        return summary(self)
 
     def __repr__(self) -> str:
         return (
@@ -193,6 +182,27 @@ class Graph(FromFrames):
             y=None if self.y is None else self.y[keep],
             node_names=None if self.node_names is None else tuple(self.node_names[i] for i in keep),
             cleaning=Cleaning(),
+            edge_weight=None if self.edge_weight is None else adjacency.data,
+            relations=tuple(relation.subgraph(keep) for relation in self.relations),
+        )
+
+    def relation(self, name: str) -> Graph:
+        """The same nodes with the edges of one relation alone.
+
+        Raises:
+            GraphError: when there is none of that name.
+        """
+        found = next((each for each in self.relations if each.name == name), None)
+        if found is None:
+            known = ", ".join(repr(each.name) for each in self.relations) or "none"
+            raise GraphError(f"graph {self.name!r} has no relation {name!r} side by side: it has {known}")
+        return replace(
+            self,
+            indptr=found.indptr,
+            indices=found.indices,
+            edge_weight=found.edge_weight,
+            relations=(),
+            cleaning=Cleaning(),
         )
 
     def with_labels(self, y: ArrayLike | None, class_names: Sequence[str] | None = None) -> Graph:
@@ -204,14 +214,29 @@ class Graph(FromFrames):
     # ------------------------------------------------------------------ from external data
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, x: Any = None, y: ArrayLike | None = None, **names: Any) -> Graph:
-        """Build a graph from an adjacency matrix; entries other than zero are edges."""
+    def from_scipy(
+        cls, adjacency: Any, x: Any = None, y: ArrayLike | None = None, *, weighted: bool = False, **names: Any
+    ) -> Graph:
+        """Build a graph from an adjacency matrix; entries other than zero are edges.
+
+        Args:
+            adjacency: square, sparse or dense.
+            x: see :meth:`from_edges`.
+            y: likewise.
+            weighted: the entries are edge weights; by default their values are not used.
+            **names: likewise.
+
+        Example:
+            >>> Graph.from_scipy([[0, 3], [3, 0]], weighted=True).edge_weight.tolist()
+            [3.0, 3.0]
+        """
         matrix = sp.coo_array(adjacency)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise GraphError(f"adjacency has shape {matrix.shape}: it must be square, one row and one column per node")
         present = matrix.data != 0
         edges = np.stack([matrix.coords[0][present], matrix.coords[1][present]])
-        return cls.from_edges(edges, x, y, n_nodes=matrix.shape[0], **names)
+        weights = matrix.data[present] if weighted else None
+        return cls.from_edges(edges, x, y, edge_weight=weights, n_nodes=matrix.shape[0], **names)
 
     @classmethod
     def from_edges(
@@ -220,6 +245,7 @@ class Graph(FromFrames):
         x: Any = None,
         y: ArrayLike | None = None,
         *,
+        edge_weight: ArrayLike | None = None,
         n_nodes: int | None = None,
         name: str = "graph",
         node_names: Sequence[str] | None = None,
@@ -232,6 +258,8 @@ class Graph(FromFrames):
             edges: integer array (2, E); direction, duplicates and self-loops do not matter and are cleaned.
             x: features, (N, F), dense or scipy sparse; without them ``load_graph`` makes some from the edges.
             y: labels, integers 0..K-1; -1, None, NaN and the like (``docs/own_graph.md``) for unlabelled.
+            edge_weight: weight of every edge of the list, positive. Weights of duplicates are summed; an edge that is
+                given in both directions has the mean of its two weights. By default all edges weigh 1.
             n_nodes: number of nodes; by default the number of feature rows, or the largest node number and one.
             name: what to call the graph.
             node_names: one per node.
@@ -246,7 +274,9 @@ class Graph(FromFrames):
             raise GraphError(f"x has {features.shape[0]} rows but the graph has {n} nodes: give one row per node")
         classes = check_names("class_names", class_names)
         labels = None if y is None else check_labels(y, n, classes)
-        indptr, indices, cleaning = symmetric_csr(check_edges(edges, n), n)
+        checked = check_edges(edges, n)
+        given = None if edge_weight is None else check_weights(edge_weight, checked.shape[1])
+        indptr, indices, weights, cleaning = symmetric_csr(checked, n, given)
         return cls(
             indptr,
             indices,
@@ -257,20 +287,61 @@ class Graph(FromFrames):
             check_names("feature_names", feature_names, int(features.shape[1])),
             classes,
             cleaning,
+            weights,
         )
 
     @classmethod
-    def from_pyg(cls, data: Data, **names: Any) -> Graph:
-        """Build a graph from a ``torch_geometric.data.Data``: ``x``, ``edge_index`` and ``y``, tensors or arrays."""
-        if getattr(data, "edge_index", None) is None:
-            raise GraphError("the torch_geometric Data has no edge_index: only homogeneous graphs with edges are read")
-        x, y = getattr(data, "x", None), getattr(data, "y", None)
-        labels = None if y is None else label_array(y)
-        if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels[:, 0]
-        features = _torch_features(x) if hasattr(x, "detach") else x
-        n_nodes = data.num_nodes if "num_nodes" in data else None
-        return cls.from_edges(_as_array(data.edge_index), features, labels, n_nodes=n_nodes, **names)
+    def from_relations(
+        cls,
+        edges: Mapping[str, ArrayLike],
+        x: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        edge_weight: Mapping[str, ArrayLike | None] | None = None,
+        relations: str = "union",
+        **names: Any,
+    ) -> Graph:
+        """Build a graph from edges of several kinds.
+
+        Args:
+            edges: name and edges (2, E) of every kind.
+            x: see :meth:`from_edges`.
+            y: likewise.
+            edge_weight: weights by name, for the kinds that have some; weights of all kinds are summed.
+            relations: ``union``: an edge is an edge, whatever its kind; ``side-by-side``: the kinds are kept as
+                well, and each gives an embedding a block ``neighbours:NAME``.
+            **names: likewise.
+
+        Example:
+            >>> kinds = {"product": [[0, 1], [1, 2]], "star": [[0], [2]]}
+            >>> graph = Graph.from_relations(kinds, x=np.eye(3), relations="side-by-side")
+            >>> graph.n_edges, graph.relation("star").n_edges
+            (3, 1)
+        """
+        if relations not in ("union", "side-by-side"):
+            raise GraphError(f"relations is {relations!r}: choose union or side-by-side")
+        joined, weights = joined_edges(edges, edge_weight)
+        graph = cls.from_edges(joined, x, y, edge_weight=weights, **names)
+        if relations == "union":
+            return replace(graph, notes={"relations": f"union of {', '.join(map(str, edges))}"})
+        return replace(graph, relations=side_by_side(edges, edge_weight, graph.n_nodes))
+
+    @classmethod
+    def from_pyg(
+        cls, data: Data | HeteroData, *, weighted: bool = True, relations: str = "union", **names: Any
+    ) -> Graph:
+        """Build a graph from a ``torch_geometric.data.Data``, or a ``HeteroData`` with one type of nodes.
+
+        Args:
+            data: ``x``, ``edge_index`` and ``y`` are read, tensors or arrays, and as weights ``edge_weight``, or an
+                ``edge_attr`` of one column.
+            weighted: whether to use the weights.
+            relations: of a ``HeteroData``, whose types of edges are relations (:meth:`from_relations`).
+            **names: see :meth:`from_edges`.
+        """
+        if hasattr(data, "edge_types"):
+            return cls.from_relations(**hetero_parts(data, weighted=weighted), relations=relations, **names)
+        return cls.from_edges(**pyg_parts(data, weighted=weighted), **names)
 
     @classmethod
     def from_networkx(
@@ -281,6 +352,7 @@ class Graph(FromFrames):
         *,
         feature: str = "x",
         label: str = "y",
+        weight: str | None = "weight",
         **names: Any,
     ) -> Graph:
         """Build a graph from networkx; nodes keep networkx's order and their keys become node names.
@@ -291,88 +363,20 @@ class Graph(FromFrames):
             y: labels in node order; by default the node attribute ``label`` where present (-1 elsewhere).
             feature: name of the node attribute with the feature vector.
             label: name of the node attribute with the label.
+            weight: name of the edge attribute with the weight, 1 for edges without it; ``None``: no weights.
             **names: see :meth:`from_edges`.
         """
-        nodes = list(graph.nodes)
-        position = {node: i for i, node in enumerate(nodes)}
-        pairs = [(position[u], position[v]) for u, v in graph.edges()]
-        edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        if not graph.is_directed():
-            edges = np.concatenate([edges, edges[::-1, edges[0] != edges[1]]], axis=1)
-        if not nodes:
-            raise GraphError("the graph is empty: it has no nodes")
-        if x is None and any(feature in graph.nodes[node] for node in nodes):
-            missing = next((node for node in nodes if feature not in graph.nodes[node]), None)
-            if missing is not None:
-                raise GraphError(f"node {missing!r} has no attribute {feature!r}: set it on every node, or pass x")
-            rows = [np.atleast_1d(graph.nodes[node][feature]) for node in nodes]
-            odd = next((i for i, row in enumerate(rows) if row.shape != rows[0].shape), None)
-            if odd is not None:
-                raise GraphError(
-                    f"{feature!r} of node {nodes[odd]!r} has shape {rows[odd].shape} but {rows[0].shape} "
-                    f"at node {nodes[0]!r}: every node needs the same number of features"
-                )
-            x = np.stack(rows)
-        if y is None and any(label in graph.nodes[node] for node in nodes):
-            y = [graph.nodes[node].get(label) for node in nodes]
-        if names.get("node_names") is None:
-            names["node_names"] = _networkx_names(nodes)
-        return cls.from_edges(edges, x, y, n_nodes=len(nodes), **names)
+        return cls.from_edges(**networkx_parts(graph, x, y, feature, label, weight, names))
 
     def to_pyg(self) -> Data:
-        """The graph as ``torch_geometric.data.Data``; sparse features become a torch sparse CSR tensor.
+        """The graph as ``torch_geometric.data.Data``, weights as ``edge_weight``.
+
+        Sparse features become a torch sparse CSR tensor.
 
         Raises:
             InputError: when torch_geometric is not installed (``pip install 'imgcl[pyg]'``).
         """
-        need("pyg", "Graph.to_pyg")
-        import torch
-        from torch_geometric.data import Data
-
-        rows = np.repeat(np.arange(self.n_nodes), self.degree)
-        edge_index = torch.from_numpy(np.stack([rows, np.asarray(self.indices, dtype=np.int64)]))
-        if isinstance(self.x, np.ndarray):
-            x = torch.from_numpy(np.array(self.x, dtype=np.float32))
-        else:
-            with warnings.catch_warnings():  # torch announces its CSR layout as beta, once per process
-                warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-                x = torch.sparse_csr_tensor(
-                    torch.from_numpy(self.x.indptr.astype(np.int64)),
-                    torch.from_numpy(self.x.indices.astype(np.int64)),
-                    torch.from_numpy(self.x.data.astype(np.float32)),
-                    size=self.x.shape,
-                    check_invariants=True,
-                )
-        y = None if self.y is None else torch.from_numpy(np.array(self.y))
-        return Data(x=x, edge_index=edge_index, y=y, num_nodes=self.n_nodes)
-
-
-def _networkx_names(nodes: Sequence[Any]) -> list[str]:
-    first: dict[str, Any] = {}
-    for node in nodes:
-        if first.setdefault(str(node), node) is not node:
-            raise GraphError(
-                f"nodes {first[str(node)]!r} and {node!r} are both called {str(node)!r}: rename one, or pass node_names"
-            )
-    return list(first)
-
-
-def _as_array(values: Any) -> np.ndarray:
-    """A tensor of any device, an array or a list as an array."""
-    return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
-
-
-def _torch_features(x: Any) -> Features:
-    import torch
-
-    tensor = x.detach().cpu()
-    if tensor.dtype is torch.bfloat16:  # numpy has no such type
-        tensor = tensor.float()
-    if tensor.layout is torch.strided:
-        return np.asarray(tensor.numpy())
-    coordinates = tensor.to_sparse_coo().coalesce()
-    rows, columns = coordinates.indices().numpy()
-    return sp.csr_array((coordinates.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))
+        return pyg_data(self)
 
 
 def _read_only(array: Any) -> Any:
@@ -387,14 +391,3 @@ def _read_only(array: Any) -> Any:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _hash_array(digest: Any, array: np.ndarray, dtype: np.dtype[Any]) -> None:
-    for chunk in _chunks(array):
-        digest.update(np.ascontiguousarray(chunk, dtype=dtype).tobytes())
-
-
-def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:
-    rows = max(1, HASH_CHUNK // max(1, int(np.prod(array.shape[1:]))))
-    for start in range(0, len(array), rows):
-        yield array[start : start + rows]

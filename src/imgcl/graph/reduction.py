@@ -191,7 +191,7 @@ def _smoothed(graph: Graph, basis: Floats, hops: int, scale: float, scratch: str
 
 def propagated(graph: Graph, rows: Floats, hops: int, scratch: str | Path | None) -> Floats:
     """``S^hops rows``."""
-    scale = torch.from_numpy((1 / np.sqrt(graph.degree + 1)).astype(np.float32))
+    scale = torch.from_numpy((1 / np.sqrt(graph.weighted_degree + 1)).astype(np.float32))
     for _ in range(hops):
         source, out = wrap_array(rows, np.float32), _new_rows(len(rows), rows.shape[1], scratch)
         for part in row_ranges(graph):
@@ -203,7 +203,9 @@ def propagated(graph: Graph, rows: Floats, hops: int, scratch: str | Path | None
 def _rows_of_s(graph: Graph, rows: slice, scale: torch.Tensor) -> Operator:
     """Some rows of S = D^-1/2 (A + I) D^-1/2."""
     pointer = np.asarray(graph.indptr[rows.start : rows.stop + 1], dtype=np.int64)
-    matrix = CSR.from_numpy(pointer - pointer[0], graph.indices[pointer[0] : pointer[-1]], None, graph.n_nodes)
+    entries = slice(pointer[0], pointer[-1])
+    weights = None if graph.edge_weight is None else graph.edge_weight[entries]
+    matrix = CSR.from_numpy(pointer - pointer[0], graph.indices[entries], weights, graph.n_nodes)
     own = torch.arange(rows.start, rows.stop)
     return Operator(matrix, matrix, scale[rows], scale, 1.0, own)
 

@@ -57,7 +57,7 @@ class WholeGraph:
         if columns is not None:
             graph = replace(graph, x=with_columns(graph.x, columns))
         if order is not None:
-            graph = graph.subgraph(order)
+            graph = replace(graph, relations=()).subgraph(order)
         if training.normalise == "column" and statistics is None:
             statistics = ColumnStatistics.of(graph.x)
         self.statistics = statistics

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from imgcl.graph.checks import MAX_CLASSES
 
 ROWS = ("embedding.npy", "own.npy", "neighbours.npy")  # arrays with a row for every node
+OF_A_RELATION = "neighbours-"
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
@@ -88,7 +89,7 @@ def json_problem(name: str, content: dict[str, Any]) -> str | None:
 
 def array_problem(name: str, array: NDArray[Any]) -> str | None:
     """What is wrong with an array of a run, in a few words."""
-    rows = name in ROWS
+    rows = name in ROWS or name.startswith(OF_A_RELATION)
     dimensions, kinds = (2, "f") if rows else (1, "i")
     if array.ndim != dimensions or array.dtype.kind not in kinds:
         return f"shape {array.shape} of {array.dtype}"

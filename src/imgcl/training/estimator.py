@@ -20,7 +20,7 @@ from imgcl._core.unlabelled import check_all_labelled
 from imgcl.balance import BalanceSettings
 from imgcl.data import load_graph
 from imgcl.methods import Method
-from imgcl.training.blocks import apply_reductions, check_blocks, fit_reductions
+from imgcl.training.blocks import apply_reductions, check_blocks, fit_reductions, with_relations
 from imgcl.training.encoder import TrainedEncoder
 from imgcl.training.hardware import device_name
 from imgcl.training.loading import encoder_checkpoint, load_encoder
@@ -64,7 +64,8 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             :mod:`imgcl.training.settling`.
         settings: other settings of the method or the training to replace, by name.
         blocks: names, or a text with commas: ``learned``, beside it a node's ``own`` features and those propagated over
-            two hops (``neighbours``), each in at most 256 columns.
+            two hops (``neighbours``), each in at most 256 columns. A graph with relations side by side has a block
+            ``neighbours:NAME`` for each as well.
         random_state: the seed of everything; or a numpy ``RandomState`` or ``Generator``, from which every fit draws
             its seed, or ``None`` for numpy's global one.
         device: ``"auto"`` (or ``None``), ``"cpu"``, ``"cuda"``, ``"cuda:N"``.
@@ -134,6 +135,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             seed=as_seed(self.random_state),
             device=self.device,
         )
+        config = config.model_copy(update={"blocks": with_relations(config.blocks, graph)})
         check_blocks(graph, config.blocks)
         trainer = Trainer(config, graph)
         trainer.train()

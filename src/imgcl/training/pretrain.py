@@ -19,6 +19,7 @@ from imgcl.training.blocks import (
     fit_reductions,
     load_reductions,
     reduced_blocks,
+    with_relations,
 )
 from imgcl.training.checkpoint import REMEDY
 from imgcl.training.distributed.group import ALONE, ProcessGroup
@@ -63,6 +64,7 @@ def pretrain(
         TrainingError: when loss or weights are no longer finite.
     """
     run, writes = Run(out), group.is_rank_zero
+    config = config.model_copy(update={"blocks": with_relations(config.blocks, graph)})
     continued = group.decide(resume and run.exists)
     if continued:
         check_same(run, graph, config)

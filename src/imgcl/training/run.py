@@ -5,7 +5,7 @@
 ``checkpoint.safetensors``  the training state; the trained encoder once finished, with the statistics of its features
 ``history.json``       loss of every epoch, what happened at every labelling
 ``reduction.safetensors``  what makes the blocks of features, where the run has some
-``own.npy``, ``neighbours.npy``  those blocks, (N, up to 256) float32
+``own.npy``, ``neighbours.npy``  those blocks, (N, up to 256) float32; ``neighbours-NAME.npy`` of a relation
 ``embedding.npy``      (N, d) float32, the learned block; present once finished, and written last
 ``labels.npy``         the graph's labels, for evaluation without the graph
 ``names.json``         names of nodes, classes and features, where the graph has them
@@ -40,7 +40,7 @@ from imgcl._core.providers import provided
 from imgcl._core.version import __version__
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, Split
-from imgcl.training.blocks import Reductions, load_reductions, reduced_blocks, save_reductions
+from imgcl.training.blocks import Reductions, block_file, load_reductions, reduced_blocks, save_reductions
 from imgcl.training.checkpoint import Checkpoint
 from imgcl.training.content import array_problem, json_problem
 from imgcl.training.limits import IF_NOT_FINITE
@@ -189,7 +189,7 @@ class Run:
         if reductions:
             save_reductions(self.path / REDUCTION, reductions)
         for name, rows in (blocks or {}).items():
-            write_checked_array(self.path / f"{name}.npy", rows)
+            write_checked_array(self.path / f"{block_file(name)}.npy", rows)
         write_checked_array(self.path / "embedding.npy", embedding)
 
     def add_blocks(self, names: tuple[str, ...]) -> None:
@@ -263,10 +263,11 @@ class Run:
         """The blocks of the embedding by name: ``learned``, and the blocks of features that the run has."""
         blocks = {LEARNED: self.embedding}
         for name in self._reduced:
-            rows = blocks[name] = self._read_array(f"{name}.npy")
+            file = f"{block_file(name)}.npy"
+            rows = blocks[name] = self._read_array(file)
             if len(rows) != len(blocks[LEARNED]):
                 problem = f"{len(rows)} rows for {len(blocks[LEARNED])} nodes"
-                raise RunError(f"{self.path / f'{name}.npy'} is damaged ({problem}): {WRITTEN_AGAIN}")
+                raise RunError(f"{self.path / file} is damaged ({problem}): {WRITTEN_AGAIN}")
         return blocks
 
     @property

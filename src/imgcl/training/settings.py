@@ -29,12 +29,15 @@ AUTO = "auto"
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 LEARNED, OWN, NEIGHBOURS = "learned", "own", "neighbours"
+RELATION = f"{NEIGHBOURS}:"  # the block of a relation begins so, and ends with its name
 BLOCKS = (LEARNED, OWN, NEIGHBOURS)
 """Blocks of an embedding: what was learned, own features, propagated features (S^2 X)."""
 
 
 def block_names(given: str | Iterable[str]) -> tuple[str, ...]:
     """Names of blocks in their usual order, from names or a text with commas; ``learned`` is always one of them.
+
+    Blocks of relations, ``neighbours:NAME``, follow in the order of their names.
 
     Raises:
         InputError: when a name is unknown, or ``learned`` is missing.
@@ -46,12 +49,23 @@ def block_names(given: str | Iterable[str]) -> tuple[str, ...]:
     if not isinstance(given, Iterable):
         raise InputError(f"`blocks` is {given!r}: give names of {', '.join(BLOCKS)}")
     names = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
-    unknown = [name for name in names if name not in BLOCKS]
+    relations = sorted({name for name in names if is_relation(name)})
+    unknown = [name for name in names if name not in (*BLOCKS, *relations)]
     if unknown:
         raise InputError(f"unknown block {unknown[0]!r} in `blocks`{did_you_mean(str(unknown[0]), BLOCKS)}")
     if LEARNED not in names:
         raise InputError(f"`blocks` is {', '.join(names) or 'empty'}: 'learned' must be one of them")
-    return tuple(name for name in BLOCKS if name in names)
+    return (*(name for name in BLOCKS if name in names), *relations)
+
+
+def is_relation(name: Any) -> bool:
+    """Whether this names the block of a relation.
+
+    Example:
+        >>> is_relation("neighbours:product"), is_relation("neighbours")
+        (True, False)
+    """
+    return isinstance(name, str) and name.startswith(RELATION) and len(name) > len(RELATION)
 
 
 class TrainingSettings(BaseModel):

@@ -9,7 +9,7 @@ from imgcl.data import load_graph
 from imgcl.evaluation import FeatureSource
 from imgcl.graph import Graph
 from imgcl.graph.structure import is_structural
-from imgcl.training.blocks import Rows, apply_reductions, fit_reductions
+from imgcl.training.blocks import Rows, apply_reductions, fit_reductions, graph_of
 from imgcl.training.pretrain import scoped_graph
 from imgcl.training.run import Run
 from imgcl.training.settings import BLOCKS, LEARNED
@@ -77,7 +77,7 @@ def reference_blocks(
     """
     remark = STRUCTURAL if is_structural(run.feature_names) else None
     blocks = {name: rows for name, rows in run.blocks.items() if name != LEARNED}
-    if len(blocks) == len(BLOCKS) - 1:
+    if {*BLOCKS} - {LEARNED} <= {*blocks}:
         return blocks, remark
     graph, problem = run_graph(run, given, data_dir)
     if graph is None:
@@ -105,7 +105,7 @@ def feature_sources(
     wide = {name for name, reduction in run.reductions.items() if reduction.components is not None}
     graph, problem = _embedded_graph(run, given, data_dir) if wide else (None, None)
     sources = {
-        name: FeatureSource(reduction, run.feature_names, graph)
+        name: FeatureSource(reduction, run.feature_names, None if graph is None else graph_of(name, graph))
         for name, reduction in run.reductions.items()
         if name not in wide or graph is not None
     }

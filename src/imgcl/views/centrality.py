@@ -1,11 +1,10 @@
-"""Centralities of a block's nodes: what GCA's adaptive views weigh edges and features by."""
+"""Centralities of a block's nodes, weights of edges included: what GCA's adaptive views drop edges and features by."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -15,15 +14,23 @@ from imgcl._core.sparse import CSR
 from imgcl.graph.centrality import leading_eigenvector, pagerank
 
 
-def _eigenvector(indptr: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.float64]:
-    n = len(indptr) - 1
-    adjacency = sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
-    return leading_eigenvector(adjacency.maximum(adjacency.T).tocsr())[1]  # sampled neighbour lists are one-sided
+def _degree(adjacency: CSR) -> NDArray[np.float64]:
+    return adjacency.row_sums.cpu().numpy().astype(np.float64)
 
 
-CENTRALITIES: dict[str, Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]] = {
-    "degree": lambda indptr, _: np.diff(indptr).astype(np.float64),
-    "pagerank": pagerank,
+def _pagerank(adjacency: CSR) -> NDArray[np.float64]:
+    weights = None if adjacency.weights is None else adjacency.weights.cpu().numpy()
+    return pagerank(adjacency.indptr.cpu().numpy(), adjacency.indices.cpu().numpy(), weights=weights)
+
+
+def _eigenvector(adjacency: CSR) -> NDArray[np.float64]:
+    matrix = adjacency.to_scipy().astype(np.float64)
+    return leading_eigenvector(matrix.maximum(matrix.T).tocsr())[1]  # sampled neighbour lists are one-sided
+
+
+CENTRALITIES: dict[str, Callable[[CSR], NDArray[np.float64]]] = {
+    "degree": _degree,
+    "pagerank": _pagerank,
     "eigenvector": _eigenvector,
 }
 
@@ -41,5 +48,4 @@ def check_scores(name: str) -> str:
 
 
 def _scores(adjacency: CSR, name: str) -> Tensor:
-    scores = CENTRALITIES[name](adjacency.indptr.cpu().numpy(), adjacency.indices.cpu().numpy())
-    return torch.from_numpy(scores).to(adjacency.device)
+    return torch.from_numpy(CENTRALITIES[name](adjacency)).to(adjacency.device)

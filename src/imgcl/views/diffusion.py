@@ -1,9 +1,9 @@
 """Graph diffusion: personalised PageRank and the heat kernel as sparse weighted adjacencies.
 
-Both are ``sum_k c_k T^k`` with ``T = D^-1/2 (A + I) D^-1/2``, D the degrees of A + I, as MVGRL and GDC define them. Row
-by row, mass is pushed along the edges only where enough of it lies. What is left behind makes an entry too small by at
-most ``epsilon * sqrt(d_i d_j)``; as every entry is a lower bound, the larger one of (i, j) and (j, i) is taken, which
-makes the matrix symmetric.
+Both are ``sum_k c_k T^k`` with ``T = D^-1/2 (A + I) D^-1/2``, D the (weighted) degrees of A + I, as MVGRL and GDC
+define them. Row by row, mass is pushed along the edges only where enough of it lies. What is left behind makes an entry
+too small by at most ``epsilon * sqrt(d_i d_j)``; as every entry is a lower bound, the larger one of (i, j) and (j, i)
+is taken, which makes the matrix symmetric.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,14 +20,47 @@ import torch
 
 from imgcl._core.errors import InputError
 from imgcl._core.sparse import CSR
+from imgcl.graph import Graph
 from imgcl.graph.block import Block
 from imgcl.views import push
 
-Rows = Callable[[Any, Any, Any], tuple[np.ndarray, np.ndarray, np.ndarray]]
+RowParts = tuple[np.ndarray, np.ndarray, np.ndarray]
 CHUNK = 512  # rows per task: enough tasks to share out evenly, few enough to make their workspace cheap
 
 # How the heat kernel spends epsilon: terms of the series left out, mass not passed on, entries too small to keep.
 LEFT_OUT, PRUNED, TOO_SMALL = 0.1, 0.6, 0.3
+
+
+class Edges(NamedTuple):
+    """Neighbour lists as the kernels read them; without weights the last two are empty.
+
+    Attributes:
+        indptr: row pointers.
+        indices: neighbours.
+        weights: of every entry.
+        totals: degree of every node in A + I.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+    totals: np.ndarray
+
+    @classmethod
+    def of(cls, indptr: Any, indices: Any, weights: Any = None, degree: Any = None) -> Edges:
+        """Of arrays of a graph, ``degree`` its weighted degrees."""
+        if weights is None:
+            return cls(indptr, indices, np.empty(0, np.float32), np.empty(0))
+        return cls(indptr, indices, weights, np.asarray(degree, dtype=np.float64) + 1)
+
+    @classmethod
+    def of_graph(cls, graph: Graph) -> Edges:
+        """Of a whole graph."""
+        degree = None if graph.edge_weight is None else graph.weighted_degree
+        return cls.of(graph.indptr, graph.indices, graph.edge_weight, degree)
+
+
+Rows = Callable[[Edges, np.ndarray], RowParts]
 
 
 class Diffusion:
@@ -49,13 +82,11 @@ class Diffusion:
         raise NotImplementedError
 
     def rows(self) -> Rows:
-        """The kernel that computes rows: lengths, columns and values from (indptr, indices, nodes)."""
+        """The kernel that computes rows: lengths, columns and values from (edges, nodes)."""
         raise NotImplementedError
 
     def matrix(self, adjacency: CSR) -> CSR:
-        """The diffusion matrix of an unweighted adjacency, computed once for it."""
-        if adjacency.weights is not None:
-            raise InputError("diffusion needs an unweighted adjacency: put it before the views that add weights")
+        """The diffusion matrix of an adjacency, computed once for it."""
         return adjacency.derive((self._key(), self.epsilon, self.top_k), lambda a: _diffuse(a, self.rows()))
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
@@ -138,21 +169,23 @@ def heat_series(t: float, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
     return coefficients, PRUNED * epsilon / (np.sqrt(later) * np.sqrt(later).sum())
 
 
-def _ppr_rows(alpha: float, epsilon: float, top_k: int, indptr: Any, indices: Any, nodes: Any) -> Any:
-    return push.ppr_rows(indptr, indices, nodes, alpha, epsilon, top_k)
+def _ppr_rows(alpha: float, epsilon: float, top_k: int, edges: Edges, nodes: Any) -> Any:
+    return push.ppr_rows(*edges, nodes, alpha, epsilon, top_k)
 
 
-def _heat_rows(terms: Any, thresholds: Any, smallest: float, top_k: int, indptr: Any, indices: Any, nodes: Any) -> Any:
-    return push.heat_rows(indptr, indices, nodes, terms, thresholds, smallest, top_k)
+def _heat_rows(terms: Any, thresholds: Any, smallest: float, top_k: int, edges: Edges, nodes: Any) -> Any:
+    return push.heat_rows(*edges, nodes, terms, thresholds, smallest, top_k)
 
 
 def _diffuse(adjacency: CSR, rows: Rows) -> CSR:
     n = adjacency.n_rows
-    indptr, indices = adjacency.indptr.cpu().numpy(), adjacency.indices.cpu().numpy()
+    weights = None if adjacency.weights is None else adjacency.weights.cpu().numpy()
+    arrays = (adjacency.indptr.cpu().numpy(), adjacency.indices.cpu().numpy(), weights)
+    edges = Edges.of(*arrays, adjacency.row_sums.cpu().numpy())
     starts = range(0, n, CHUNK)
     # The kernels release the interpreter lock, so plain threads are enough; the order of tasks decides nothing.
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        parts = list(pool.map(lambda start: rows(indptr, indices, np.arange(start, min(n, start + CHUNK))), starts))
+        parts = list(pool.map(lambda start: rows(edges, np.arange(start, min(n, start + CHUNK))), starts))
     lengths, columns, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     pointer = np.concatenate([[0], np.cumsum(lengths)])
     lower = sp.csr_array((values, columns, pointer), shape=(n, n))

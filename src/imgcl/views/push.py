@@ -1,8 +1,9 @@
 """Numba kernels of the diffusions: rows of a sparse matrix by pushing mass along edges.
 
-Entry (i, j) of ``sum_k c_k T^k`` is ``sqrt(d_i / d_j)`` times what a random walk from i leaves at j, step k weighted
-by c_k. Every call has its own workspace of a few arrays of length N, cleaned entry by entry, so a row costs what it
-touches.
+Entry (i, j) of ``sum_k c_k T^k`` is ``sqrt(d_i / d_j)`` times what a random walk from i leaves at j, step k weighted by
+c_k; a walk chooses among edges by their weights. Of edges without weights both ``weights`` and ``totals`` (the degrees
+of A + I) are empty. Every call has its own workspace of a few arrays of length N, cleaned entry by entry, so a row
+costs what it touches.
 """
 
 from __future__ import annotations
@@ -19,10 +20,17 @@ RowParts = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 
 @njit(cache=True, nogil=True)
 def ppr_rows(
-    indptr: NDArray[Any], indices: NDArray[Any], sources: NDArray[np.int64], alpha: float, epsilon: float, top_k: int
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    weights: NDArray[Any],
+    totals: NDArray[np.float64],
+    sources: NDArray[np.int64],
+    alpha: float,
+    epsilon: float,
+    top_k: int,
 ) -> RowParts:
     """Lengths, columns and values of the rows ``sources`` of personalised PageRank."""
-    n = len(indptr) - 1
+    n, weighted = len(indptr) - 1, len(weights) > 0
     mass, residual = np.zeros(n), np.zeros(n)
     queued = np.zeros(n, dtype=np.bool_)
     queue = np.empty(n, dtype=np.int32)  # a ring: a node is in it at most once
@@ -37,7 +45,7 @@ def ppr_rows(
             head = head + 1 if head + 1 < n else 0
             waiting -= 1
             queued[node] = False
-            degree = indptr[node + 1] - indptr[node] + 1
+            degree = _total(indptr, totals, node)
             found = residual[node]
             if mass[node] == 0:
                 settled[n_settled] = node
@@ -51,15 +59,15 @@ def ppr_rows(
                     if residual[other] == 0:
                         reached[n_reached] = other
                         n_reached += 1
-                    residual[other] += share
-                enough = epsilon * (indptr[other + 1] - indptr[other] + 1)
+                    residual[other] += share * weights[entry] if weighted else share
+                enough = epsilon * _total(indptr, totals, other)
                 if residual[other] >= enough and not queued[other]:
                     tail = head + waiting
                     queue[tail if tail < n else tail - n] = other
                     waiting += 1
                     queued[other] = True
         columns, values = _room(columns, values, filled, n_settled)
-        lengths[row] = _keep(indptr, source, mass, settled[:n_settled], 0.0, top_k, columns, values, filled)
+        lengths[row] = _keep(indptr, totals, source, mass, settled[:n_settled], 0.0, top_k, columns, values, filled)
         filled += lengths[row]
         for k in range(n_settled):
             mass[settled[k]] = 0
@@ -72,6 +80,8 @@ def ppr_rows(
 def heat_rows(
     indptr: NDArray[Any],
     indices: NDArray[Any],
+    weights: NDArray[Any],
+    totals: NDArray[np.float64],
     sources: NDArray[np.int64],
     coefficients: NDArray[np.float64],
     thresholds: NDArray[np.float64],
@@ -79,7 +89,7 @@ def heat_rows(
     top_k: int,
 ) -> RowParts:
     """The same for ``sum_k coefficients[k] T^k``; at term k mass below ``thresholds[k] * d`` is not passed on."""
-    n = len(indptr) - 1
+    n, weighted = len(indptr) - 1, len(weights) > 0
     mass, now, then = np.zeros(n), np.zeros(n), np.zeros(n)
     active, following = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     settled = np.empty(n, dtype=np.int32)
@@ -92,7 +102,7 @@ def heat_rows(
             n_following = 0
             for a in range(n_active):
                 node = active[a]
-                degree = indptr[node + 1] - indptr[node] + 1
+                degree = _total(indptr, totals, node)
                 found, now[node] = now[node], 0.0
                 if found < thresholds[k] * degree:
                     continue
@@ -102,7 +112,7 @@ def heat_rows(
                     if then[other] == 0:
                         following[n_following] = other
                         n_following += 1
-                    then[other] += share
+                    then[other] += share * weights[entry] if weighted and entry >= indptr[node] else share
             for a in range(n_following):
                 node = following[a]
                 if mass[node] == 0:
@@ -114,11 +124,19 @@ def heat_rows(
         for a in range(n_active):
             now[active[a]] = 0
         columns, values = _room(columns, values, filled, n_settled)
-        lengths[row] = _keep(indptr, source, mass, settled[:n_settled], smallest, top_k, columns, values, filled)
+        lengths[row] = _keep(
+            indptr, totals, source, mass, settled[:n_settled], smallest, top_k, columns, values, filled
+        )
         filled += lengths[row]
         for k in range(n_settled):
             mass[settled[k]] = 0
     return lengths, columns[:filled].copy(), values[:filled].copy()
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _total(indptr: NDArray[Any], totals: NDArray[np.float64], node: int) -> float:
+    """The degree of a node in A + I."""
+    return totals[node] if len(totals) > 0 else float(indptr[node + 1] - indptr[node] + 1)
 
 
 @njit(cache=True, nogil=True)
@@ -137,6 +155,7 @@ def _room(
 @njit(cache=True, nogil=True)
 def _keep(
     indptr: NDArray[Any],
+    totals: NDArray[np.float64],
     source: int,
     mass: NDArray[np.float64],
     settled: NDArray[np.int32],
@@ -147,10 +166,10 @@ def _keep(
     at: int,
 ) -> int:
     """Write the row's entries, the ``top_k`` largest (0: all) of at least ``smallest * d``; return how many."""
-    own = np.sqrt(indptr[source + 1] - indptr[source] + 1.0)
+    own = np.sqrt(_total(indptr, totals, source))
     entries = np.empty(len(settled), dtype=np.float64)
     for k in range(len(settled)):
-        degree = indptr[settled[k] + 1] - indptr[settled[k]] + 1.0
+        degree = _total(indptr, totals, settled[k])
         entries[k] = own / np.sqrt(degree) * mass[settled[k]] if mass[settled[k]] >= smallest * degree else 0.0
     border, ties = 0.0, 0
     if 0 < top_k < len(entries):

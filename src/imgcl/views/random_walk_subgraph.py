@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -11,13 +13,15 @@ from imgcl.graph.block import Block
 from imgcl.views.base import check_probability
 from imgcl.views.node_dropping import keep_nodes
 
+Chosen = Callable[[Tensor, Tensor], Tensor]  # the entry each walker takes, from where it stands and a number in [0, 1)
+
 
 class RandomWalkSubgraph:
     """Keep the subgraph induced by the nodes that random walks visit; the others are dropped as by node dropping.
 
     Args:
         starts: share of the nodes that a walk starts from (at least one), drawn without repetition.
-        length: steps of each walk; weights of edges do not matter, a walk at an isolated node stays there.
+        length: steps of each walk, which chooses edges by their weights; a walk at an isolated node stays there.
 
     Example:
         >>> import numpy as np, torch
@@ -48,9 +52,28 @@ def _visited(adjacency: CSR, walkers: Tensor, moves: Tensor) -> Tensor:
         return visited
     degree = torch.diff(adjacency.indptr)
     last = adjacency.n_entries - 1
+    chosen = _uniform(adjacency) if adjacency.weights is None else _by_weight(adjacency, adjacency.weights)
     for move in moves:
-        entry = adjacency.indptr[walkers] + (move * degree[walkers]).long()
+        entry = chosen(walkers, move)
         # An isolated node's entry is the next node's, or past the end: it is read and not used.
         walkers = torch.where(degree[walkers] > 0, adjacency.indices[entry.clamp(max=last)].long(), walkers)
         visited[walkers] = True
     return visited
+
+
+def _uniform(adjacency: CSR) -> Chosen:
+    degree = torch.diff(adjacency.indptr)
+    return lambda walkers, move: adjacency.indptr[walkers] + (move * degree[walkers]).long()
+
+
+def _by_weight(adjacency: CSR, weights: Tensor) -> Chosen:
+    """The entry whose share of its row's running sum a number falls into."""
+    sums = torch.cat([weights.new_zeros(1, dtype=torch.float64), torch.cumsum(weights.double(), 0)])
+    before, after = sums[adjacency.indptr[:-1]], sums[adjacency.indptr[1:]]
+
+    def choose(walkers: Tensor, move: Tensor) -> Tensor:
+        goal = before[walkers] + move * (after - before)[walkers]
+        entry = torch.searchsorted(sums, goal, right=True) - 1
+        return torch.minimum(entry, adjacency.indptr[1:][walkers] - 1).clamp(min=0)
+
+    return choose

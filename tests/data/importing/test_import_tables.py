@@ -13,6 +13,7 @@ from import_samples import EDGES, NODES, do_import, parquet, write
 from imgcl._core.errors import GraphError, InputError
 from imgcl.data.importing import ImportSettings, import_tables, parse_size
 from imgcl.graph import Graph
+from imgcl.graph.structure import structural_features
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "tsv"])
@@ -145,16 +146,59 @@ def test_weights_and_direction(tmp_path):
     report, graph = do_import(tmp_path, edges=edges, weight="w", directed_as="mutual")
     assert (report.weightless, graph.n_edges) == (2, 1)  # n7 -> n3 points one way only
     assert graph.indices.tolist() == [1, 0]
+    assert graph.edge_weight.tolist() == [1.5, 1.5]  # 1 one way, 2 the other
+    assert report.weights == (1.5, 1.5, 1.5)
+
+
+def test_weights_of_rows_that_join_the_same_nodes_are_summed(tmp_path):
+    edges = pd.DataFrame({"src": ["n7", "n7", "n1", "n3"], "dst": ["n1", "n1", "n3", "n1"], "w": [1.0, 2.5, 4.0, 4.0]})
+    report, graph = do_import(tmp_path, edges=edges, weight="w")
+    assert graph.adjacency.toarray()[:3, :3].tolist() == [[0, 3.5, 0], [3.5, 0, 4], [0, 4, 0]]
+    assert str(report.cleaning) == (
+        "1 duplicate edges merged and their weights summed, 1 one-directional edges mirrored"
+    )
+
+
+def test_weights_of_1_are_none(tmp_path):
+    report, graph = do_import(tmp_path, edges=EDGES.assign(w=1).iloc[:2], weight="w")
+    assert report.weights is None
+    assert graph.edge_weight is None
+
+
+def test_structural_features_walk_by_weight(tmp_path):
+    edges = EDGES.assign(w=[1.0, 2.0, 3.0, 1.0, 1.0, 5.0])
+    _, graph = do_import(tmp_path, edges=edges, nodes=NODES[["id"]], weight="w", features=())
+    assert graph.x == pytest.approx(structural_features(graph))
+
+
+@pytest.mark.parametrize(
+    ("value", "rule"),
+    [
+        ("-0.5", "weights must be above 0 and finite; leave out edges that are none"),
+        ("inf", "weights must be above 0 and finite"),
+        ("1e-40", "weights must lie between 1e-15 and 1e+15; scale them first"),
+        ("much", "weights must be numbers"),
+    ],
+)
+def test_weights_that_are_refused(tmp_path, value, rule):
+    edges = EDGES.assign(w=["1", value, value, "2", "", "1"])
+    with pytest.raises(InputError) as caught:
+        do_import(tmp_path, edges=edges, kind="csv", weight="w")
+    assert str(caught.value).startswith(
+        f"{tmp_path}/edges.csv: column 'w' (`weight`) is {value!r} (2 such rows): {rule}"
+    )
 
 
 def test_weights_that_are_no_numbers(tmp_path):
     edges = parquet(
         tmp_path / "w.parquet",
-        ("'n7'", "'n1'", "'nan'::DOUBLE"), ("'n1'", "'n3'", "-0.5"), ("'n3'", "'n2'", "NULL"),
+        ("'n7'", "'n1'", "'nan'::DOUBLE"), ("'n1'", "'n3'", "0.5"), ("'n3'", "'n2'", "NULL"),
         columns="src, dst, w",
     )  # fmt: skip
     text = parquet(tmp_path / "text.parquet", ("'n7'", "'n1'", "'much'"), columns="src, dst, w")
-    with pytest.raises(InputError, match=r"text\.parquet cannot be read: Conversion Error: Could not convert string"):
+    with pytest.raises(
+        InputError, match=r"text\.parquet: column 'w' \(`weight`\) is 'much' \(1 such rows\): weights must"
+    ):
         do_import(tmp_path, edges=text, weight="w")
     report, graph = do_import(tmp_path, edges=edges, weight="w")
     assert (report.weightless, graph.indices.tolist()) == (2, [2, 1])
@@ -162,7 +206,7 @@ def test_weights_that_are_no_numbers(tmp_path):
 
 def test_a_file_that_goes_wrong_far_down(tmp_path):
     edges = pd.DataFrame({"src": "n7", "dst": "n1", "w": ["1"] * 300_000 + ["much"]})
-    with pytest.raises(InputError, match=r"edges\.csv cannot be read: Conversion Error"):
+    with pytest.raises(InputError, match=r"edges\.csv: column 'w' \(`weight`\) is 'much'"):
         do_import(tmp_path, edges=edges, kind="csv", weight="w")
 
 

@@ -25,10 +25,29 @@ def built(folder, pairs, n, **options):
 )
 def test_equals_the_csr_in_memory(tmp_path_factory, pairs, memory):
     found, indices = built(tmp_path_factory.mktemp("csr"), pairs, 7, memory=memory)
-    indptr, expected, cleaning = symmetric_csr(np.array(pairs, dtype=np.int64).reshape(-1, 2).T, 7)
+    indptr, expected, _, cleaning = symmetric_csr(np.array(pairs, dtype=np.int64).reshape(-1, 2).T, 7)
     assert found.indptr.tolist() == indptr.tolist()
     assert indices.tolist() == expected.tolist()
     assert found.cleaning == cleaning
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.5, 2.0, 3.0])), max_size=40),
+    memory=st.sampled_from([1, 64, 1 << 20]),
+)
+def test_weights_equal_those_in_memory(tmp_path_factory, rows, memory):
+    folder = tmp_path_factory.mktemp("csr")
+    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    pairs, weights = table[:, :2].astype(np.int64), table[:, 2]
+    file = PairFile(folder / "pairs", 7, weighted=True)
+    file.append(pairs[:, 0], pairs[:, 1], weights)
+    found = build_csr(file, folder / "indices.npy", weights_out=folder / "edge_weight.npy", memory=memory)
+    _, expected, symmetric, cleaning = symmetric_csr(pairs.T, 7, weights)
+    assert np.load(folder / "indices.npy").tolist() == expected.tolist()
+    stored = np.load(folder / "edge_weight.npy").tolist()
+    assert stored == ([1.0] * len(stored) if symmetric is None else symmetric.tolist())
+    assert symmetric is None or found.cleaning == cleaning
 
 
 def test_mutual_keeps_what_points_both_ways(tmp_path):

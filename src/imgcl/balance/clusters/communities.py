@@ -38,16 +38,19 @@ def communities(task: ClusterTask) -> Labels:
 
 
 def leiden(graph: Graph, resolution: float, seed: int) -> Labels:
-    """Communities of the graph by igraph's Leiden algorithm."""
+    """Communities of the graph by igraph's Leiden algorithm; edges count by their weights."""
     need("communities", "clusters=communities")
     import igraph
 
     upper = sp.triu(graph.adjacency, format="coo")
     network = igraph.Graph(n=graph.n_nodes, edges=np.stack(upper.coords, axis=1))
+    weights = None if graph.edge_weight is None else upper.data.astype(float).tolist()
     with _IGRAPH:
         igraph.set_random_number_generator(random.Random(seed))
         try:
-            found = network.community_leiden(objective_function="modularity", resolution=resolution, n_iterations=4)
+            found = network.community_leiden(
+                objective_function="modularity", weights=weights, resolution=resolution, n_iterations=4
+            )
         finally:
             igraph.set_random_number_generator(random)
     return np.asarray(found.membership, dtype=np.int64)

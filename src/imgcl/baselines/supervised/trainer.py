@@ -106,7 +106,7 @@ def unit_rows(graph: Graph) -> sp.csr_array:
 
 def propagated(graph: Graph, x: sp.csr_array, hops: int, restart: float = 0.0) -> sp.csr_array:
     """X <- (1 - restart) S X + restart X_0, so many times."""
-    scale = sp.diags_array(1 / np.sqrt(graph.degree + 1.0))
+    scale = sp.diags_array(1 / np.sqrt(graph.weighted_degree + 1.0))
     operator = scale @ (graph.adjacency + sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr")) @ scale
     start = x
     for _ in range(hops):

@@ -192,9 +192,9 @@ def learn_columns(
     learnt = []
     for source in sources:
         mean, deviation = moments.get(source.name, (0.0, 1.0))
-        values = None if source.numbers else _categories(connection, source)
-        kind = kind_of(source.sql_type)
-        learnt.append(ColumnRecipe(name=source.name, kind=kind, mean=mean, deviation=deviation, categories=values))
+        values, other = (None, 0) if source.numbers else _categories(connection, source, settings.most_values)
+        facts = {"mean": mean, "deviation": deviation, "categories": values, "other": other}
+        learnt.append(ColumnRecipe(name=source.name, kind=kind_of(source.sql_type), **facts))
     names = Counter(name for column in learnt for name in column.features)
     for name, count in names.items():
         if count > 1:
@@ -229,11 +229,13 @@ def plan_columns(
     ]
 
 
-def count_unseen(connection: DuckDBPyConnection, sources: Sequence[Source]) -> dict[str, Unseen]:
-    """Values of every column of text that its recipe does not have; :func:`plan_columns` comes first."""
+def count_unseen(
+    connection: DuckDBPyConnection, sources: Sequence[Source], recipe: Sequence[ColumnRecipe]
+) -> dict[str, Unseen]:
+    """Values of every column of text that its recipe has no feature for; :func:`plan_columns` comes first."""
     counted = {}
-    for i, source in enumerate(sources):
-        if source.numbers:
+    for i, (source, column) in enumerate(zip(sources, recipe, strict=True)):
+        if source.numbers or column.other:
             continue
         row = connection.execute(
             f"SELECT count(*), count(DISTINCT {source.value}), min({source.value}) FROM nodes "
@@ -326,28 +328,29 @@ def _numbers(source: Source, column: ColumnRecipe, settings: ImportSettings) -> 
     return Column(f"CAST(COALESCE({value}, {fill!r}) AS FLOAT)", column.features, categorical=False)
 
 
-def _categories(connection: DuckDBPyConnection, source: Source) -> tuple[str, ...]:
-    """The values of a column of text, in their order."""
-    query = f"SELECT DISTINCT {source.value} AS value FROM nodes WHERE {source.value} IS NOT NULL"
-    first = f"SELECT v.value FROM ({query}) AS v ORDER BY v.value LIMIT {MOST_CATEGORIES + 1}"
-    values = tuple(row[0] for row in connection.execute(first).fetchall())
+def _categories(connection: DuckDBPyConnection, source: Source, most: int) -> tuple[tuple[str, ...], int]:
+    """The most common values of a column of text, in their order, and how many others there are."""
+    query = f"SELECT {source.value} AS value, count(*) AS n FROM nodes WHERE {source.value} IS NOT NULL GROUP BY value"
+    first = f"SELECT v.value FROM ({query}) AS v ORDER BY v.n DESC, v.value LIMIT {MOST_CATEGORIES + 1}"
+    values = [row[0] for row in connection.execute(first).fetchall()]
     _check_commas(source.name, values)
     if len(values) > MOST_CATEGORIES:
         raise InputError(
             f"column {source.name!r} is text with more than {MOST_CATEGORIES:,} different values: that is a name, "
             "not a category; leave the column out"
         )
-    return values
+    return tuple(sorted(values[:most], key=str.encode)), max(0, len(values) - most)
 
 
 def _coded(connection: DuckDBPyConnection, source: Source, column: ColumnRecipe, table: str) -> Column:
-    """A feature for every category; ``table`` is made, with a code for each."""
+    """A feature for every category, and one for all others; ``table`` is made, with a code for each."""
     values = list(column.categories or ())
     connection.execute(
         f"CREATE TEMP TABLE {table} AS SELECT unnest(?::VARCHAR[]) AS value, unnest(range(?)) AS code",
         [values, len(values)],
     )
-    expression = f"COALESCE((SELECT k.code FROM {table} AS k WHERE k.value = {source.value}), -1)"
+    without = f"CASE WHEN {source.value} IS NULL THEN -1 ELSE {len(values)} END" if column.other else "-1"
+    expression = f"COALESCE((SELECT k.code FROM {table} AS k WHERE k.value = {source.value}), {without})"
     return Column(expression, column.features, categorical=True)
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from imgcl._core.errors import InputError
 from imgcl.data.importing.database import chunks, run, scalar
 from imgcl.data.importing.pandas_table import Place
+from imgcl.data.importing.relations import CODES, UNKNOWN, RelationFiles, number_relations
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import Table, kind_of, open_table
 from imgcl.data.store import PairFile
+from imgcl.graph.checks import LARGEST, LIGHTEST, weight_rule
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -19,15 +21,23 @@ EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # from here on, floats no longer tell
 
 
 def map_edges(
-    connection: DuckDBPyConnection, pairs: PairFile, settings: ImportSettings, say: Progress
+    connection: DuckDBPyConnection,
+    pairs: PairFile,
+    settings: ImportSettings,
+    say: Progress,
+    relations: RelationFiles | None = None,
 ) -> tuple[int, int, int]:
     """Append every edge's node numbers; returns rows read, dangling ones, and those without weight."""
     table = edge_table(connection, settings)
     key, ends = _keys(connection, table, settings)
+    number_relations(connection, () if relations is None else relations.names)
+    kind = "''" if settings.relation is None else f"CAST({table.value(settings.relation)} AS VARCHAR)"
     connection.execute("SET preserve_insertion_order = false")
     query = (
-        f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weighs AS weighs FROM "
-        f"(SELECT {ends[0]} AS a, {ends[1]} AS b, {_weighs(table, settings.weight)} AS weighs FROM {table.sql}) AS e "
+        f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weight AS weight, "
+        f"COALESCE(k.code, {UNKNOWN}) AS relation FROM (SELECT {ends[0]} AS a, {ends[1]} AS b, "
+        f"{_weight(table, settings.weight)} AS weight, {kind} AS kind FROM {table.sql}) AS e "
+        f"LEFT JOIN {CODES} AS k ON k.name = e.kind "
         f"LEFT JOIN ids AS s ON s.{key} = e.a LEFT JOIN ids AS d ON d.{key} = e.b"
     )
     total = None
@@ -35,21 +45,27 @@ def map_edges(
         total = int(scalar(connection, f"SELECT count(*) FROM {table.sql}"))
     rows = dangling = weightless = 0
     for frame in chunks(run(connection, query, settings.edges), settings.edges):
-        u, v, weighs = (frame[name].to_numpy() for name in ("u", "v", "weighs"))
+        u, v, weights = (frame[name].to_numpy() for name in ("u", "v", "weight"))
+        if settings.weight is not None and (weights < 0).any():
+            _raise_weight(connection, table, settings)
+        weighs = weights > 0
         rows += len(frame)
         weightless += int((~weighs).sum())
         known = (u >= 0) & (v >= 0)
         dangling += int((weighs & ~known).sum())
         if dangling and settings.on_dangling == "error":
             _raise_dangling(connection, query, settings)
-        pairs.append(u[weighs & known], v[weighs & known])
+        found = [values[weighs & known] for values in (u, v, weights)]
+        pairs.append(*found)
+        if relations is not None:
+            relations.append(frame["relation"].to_numpy()[weighs & known], *found)
         say("edges", rows, total)
     return rows, dangling, weightless
 
 
 def edge_table(connection: DuckDBPyConnection, settings: ImportSettings) -> Table:
     """The table of edges, its columns as text."""
-    named = {"src": settings.src, "dst": settings.dst, "weight": settings.weight}
+    named = {"src": settings.src, "dst": settings.dst, "weight": settings.weight, "relation": settings.relation}
     return open_table(connection, settings.edges, named, as_text=[name for name in named.values() if name is not None])
 
 
@@ -81,19 +97,41 @@ def _check_exact(
             )
 
 
-def _weighs(table: Table, weight: str | None) -> str:
-    """SQL of whether a row is an edge."""
+def _weight(table: Table, weight: str | None) -> str:
+    """SQL of a row's weight: 0 for a row that is no edge, -1 for a value that is refused."""
     if weight is None:
-        return "true"
-    number = f"CAST({table.value(weight)} AS DOUBLE)"
-    return f"COALESCE({number} <> 0 AND NOT isnan({number}), false)"
+        return "1.0"
+    value = table.value(weight)
+    number = f"TRY_CAST({value} AS DOUBLE)"
+    return (
+        f"CASE WHEN {value} IS NULL OR isnan({number}) OR {number} = 0 THEN 0.0 "
+        f"WHEN {number} BETWEEN {LIGHTEST!r} AND {float(LARGEST)!r} THEN {number} ELSE -1.0 END"
+    )
+
+
+def _raise_weight(connection: DuckDBPyConnection, table: Table, settings: ImportSettings) -> None:
+    assert settings.weight is not None
+    value = f"CAST({table.value(settings.weight)} AS VARCHAR)"
+    facts = run(
+        connection,
+        f"SELECT count(*), first({value}) FROM {table.sql} WHERE {_weight(table, settings.weight)} < 0",
+        settings.edges,
+    ).fetchone()
+    assert facts is not None
+    try:
+        rule = weight_rule(float(facts[1]))
+    except ValueError:
+        rule = "weights must be numbers"
+    raise InputError(
+        f"{settings.edges}: column {settings.weight!r} (`weight`) is {facts[1]!r} ({facts[0]:,} such rows): {rule}"
+    )
 
 
 def _raise_dangling(connection: DuckDBPyConnection, query: str, settings: ImportSettings) -> None:
     wider = query.replace("AS v,", "AS v, e.a AS a, e.b AS b,", 1)
     facts = connection.execute(
         f"SELECT count(*), any_value(CASE WHEN w.u < 0 THEN w.a ELSE w.b END) FROM ({wider}) AS w "
-        "WHERE w.weighs AND (w.u < 0 OR w.v < 0)"
+        "WHERE w.weight > 0 AND (w.u < 0 OR w.v < 0)"
     ).fetchone()
     assert facts is not None
     raise InputError(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FORMAT = "imgcl-import-recipe-1"
 FILE = "recipe.json"
 LARGEST = 1 << 28  # bytes
+OTHER = "(other)"  # the feature of all values that have none of their own
 AGAIN = "import its tables again"
 FREE = ("on_dangling",)  # it changes no feature: an import that repeats another may choose it anew
 
@@ -34,6 +35,7 @@ class ColumnRecipe(BaseModel):
         mean: what a column of numbers is centred by, or filled with.
         deviation: what it is divided by.
         categories: values of a column of text, one feature each; ``None``: the column holds numbers.
+        other: number of less common values that the first import had, which share one feature; 0: there are none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,11 +45,15 @@ class ColumnRecipe(BaseModel):
     mean: FiniteFloat = 0.0
     deviation: Annotated[FiniteFloat, Field(gt=0)] = 1.0
     categories: tuple[str, ...] | None = None
+    other: Annotated[int, Field(ge=0)] = 0
 
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the features it becomes."""
-        return (self.name,) if self.categories is None else tuple(f"{self.name}={value}" for value in self.categories)
+        if self.categories is None:
+            return (self.name,)
+        values = (*self.categories, OTHER) if self.other else self.categories
+        return tuple(f"{self.name}={value}" for value in values)
 
     def standardised(self, value: str) -> str:
         """SQL of a number with the mean and deviation of the first import taken out."""
@@ -76,6 +82,7 @@ class Recipe(BaseModel):
         settings: columns and rules, as they were given.
         columns: the feature columns; none where features are made from the edges.
         class_names: in the order of their numbers; ``None``: there was no label.
+        relation_names: of the relations, where edges have some.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,6 +90,7 @@ class Recipe(BaseModel):
     settings: RepeatedSettings
     columns: tuple[ColumnRecipe, ...] = ()
     class_names: tuple[str, ...] | None = None
+    relation_names: tuple[str, ...] = ()
 
     def write(self, folder: Path) -> None:
         """Put the recipe into the directory of a store."""
@@ -134,7 +142,7 @@ class Recipe(BaseModel):
         Raises:
             InputError: naming all other columns that a table lacks.
         """
-        ends = [settings.src, settings.dst, *([settings.weight] if settings.weight else [])]
+        ends = [settings.src, settings.dst, *filter(None, (settings.weight, settings.relation))]
         _header_with(connection, settings.edges, ends, settings)
         if settings.nodes is None:
             return settings

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, InstanceOf, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationInfo, field_validator
 
 from imgcl._core.errors import InputError
 from imgcl.data.importing.pandas_table import PandasTable, Place
@@ -30,12 +30,18 @@ class RepeatedSettings(BaseModel):
         numeric_label: the label is a number: ``3``, ``3.0`` and ``3.00`` are one class.
         features: columns by name, or ``prefix*``; text columns become one feature per value. None, or ``structure``
             alone: features are made from the edges (:func:`imgcl.graph.structure.structural_features`).
-        weight: column of an edge's weight: rows where it is 0 or missing are no edges (the graph keeps no weights).
+        weight: column of an edge's weight, positive; rows where it is 0 or missing are no edges. Weights of rows that
+            join the same nodes are summed; an edge that is there in both directions has the mean of its two weights.
+        relation: column of an edge's relation (what links its ends).
+        relations: ``union``: an edge is an edge, whatever its relation; ``side-by-side``: the edges of every relation
+            are kept as well, and give an embedding a block ``neighbours:NAME`` each.
         directed_as: ``undirected``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
             point at each other are joined.
         on_dangling: what to do with edges that name unknown nodes: ``error`` or ``drop``.
         missing: missing feature values: ``error``, or fill with the column's ``mean`` or with ``zero``; a missing
             category has none of the values.
+        most_values: features of a text column at most: where it has more values, the most common ones have a feature
+            each, and all others share one, ``COLUMN=(other)``.
         standardise: numeric columns get mean 0 and standard deviation 1; missing values are filled afterwards.
         dtype: how features are stored.
     """
@@ -49,9 +55,12 @@ class RepeatedSettings(BaseModel):
     numeric_label: bool = False
     features: tuple[str, ...] = ()
     weight: str | None = None
+    relation: str | None = None
+    relations: Literal["union", "side-by-side"] = "union"
     directed_as: Literal["undirected", "mutual"] = "undirected"
     on_dangling: Literal["error", "drop"] = "error"
     missing: Literal["error", "mean", "zero"] = "error"
+    most_values: int = Field(default=50, ge=1)
     standardise: bool = False
     dtype: Literal["float32", "float16"] = "float32"
 

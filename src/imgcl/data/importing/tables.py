@@ -30,14 +30,17 @@ from imgcl.data.importing.database import chunks, quoted_text, run, scalar, scra
 from imgcl.data.importing.edges import EXACT, TEXT, edge_table, map_edges
 from imgcl.data.importing.labels import NUMBERS, write_labels
 from imgcl.data.importing.recipe import Recipe, Unseen
+from imgcl.data.importing.relations import RelationFiles, find_relations, keep_weights
 from imgcl.data.importing.settings import ImportSettings, Progress
-from imgcl.data.importing.source import MISSING, Table, kind_of, open_table
+from imgcl.data.importing.source import MISSING, Table, kind_of, open_table, shown
 from imgcl.data.store import PairFile, StoreWriter, build_csr
 from imgcl.graph import Graph
 from imgcl.graph.checks import Cleaning, no_features
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+WEIGHTS = "weights.npy"  # scratch file
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,10 @@ class ImportReport:
         unseen: by column, values that the import named by ``like`` did not have; these features are 0.
         new_classes: classes that it did not have.
         without_label: the label column, where the repeated import had one and this table has none.
+        weights: smallest, largest and mean weight of the graph's edges; ``None``: all weigh 1.
+        limited: by text column with more values than ``most_values``, how many it has.
+        relations: names of the relations, where edges have some.
+        new_relations: those that the import named by ``like`` did not have; they are in the union alone.
     """
 
     path: Path
@@ -69,6 +76,10 @@ class ImportReport:
     unseen: dict[str, Unseen] = field(default_factory=dict)
     new_classes: tuple[str, ...] = ()
     without_label: str | None = None
+    weights: tuple[float, float, float] | None = None
+    limited: dict[str, int] = field(default_factory=dict)
+    relations: tuple[str, ...] = ()
+    new_relations: tuple[str, ...] = ()
 
 
 def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progress | None = None) -> ImportReport:
@@ -104,25 +115,33 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             else:
                 columns = plan_columns(connection, features, recipe.columns, settings)
                 width = _write_features(connection, writer, columns, settings.dtype, n, say)
-                unseen = {} if known is None else count_unseen(connection, features)
+                unseen = {} if known is None else count_unseen(connection, features, recipe.columns)
             _write_names(connection, writer, n)
-            pairs = PairFile(folder / "pairs", n)
-            rows, dangling, weightless = map_edges(connection, pairs, settings, say)
+            pairs = PairFile(folder / "pairs", n, weighted=settings.weight is not None)
+            relations, recipe = _relations(connection, settings, recipe, known)
+            kept = recipe.relation_names if settings.relations == "side-by-side" else ()
+            separate = RelationFiles(folder, kept, n, weighted=settings.weight is not None) if kept else None
+            rows, dangling, weightless = map_edges(connection, pairs, settings, say, separate)
         say("neighbour lists", 0, 100)
         built = build_csr(
             pairs,
             writer.file("indices"),
+            weights_out=folder / WEIGHTS if settings.weight is not None else None,
             directed_as=settings.directed_as,
             memory=settings.memory_limit // 8,
             on_progress=lambda share: say("neighbour lists", round(100 * share), 100),
         )
         writer.array("indptr", built.indptr)
+        weights = keep_weights(writer, folder / WEIGHTS, "edge_weight")
+        if separate is not None:
+            separate.write(writer, settings)
         if settings.structural:
             say("structure", 0, None)
-            width = _write_structure(writer, built.indptr, settings.dtype)
+            width = _write_structure(writer, built.indptr, settings.dtype, weighted=weights is not None)
         recipe.write(writer.folder)
         name = settings.name or Path(out).name.removesuffix(".store")
-        path = writer.commit(name, class_names=classes, cleaning=built.cleaning)
+        notes = {"relations": f"union of {shown(relations)}"} if relations and not kept else {}
+        path = writer.commit(name, class_names=classes, cleaning=built.cleaning, relations=kept, notes=notes)
     return ImportReport(
         path,
         n,
@@ -135,6 +154,10 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         unseen,
         tuple(classes or ())[len(old) :] if known is not None else (),
         recipe.settings.label if settings.label is None else None,
+        weights,
+        {each.name: len(each.categories or ()) + each.other for each in recipe.columns if each.other and known is None},
+        relations,
+        tuple(name for name in relations if name not in recipe.relation_names),
     )
 
 
@@ -155,12 +178,25 @@ def _recipe(
     return known if classes is None else known.model_copy(update={"class_names": tuple(classes)})
 
 
+def _relations(
+    connection: DuckDBPyConnection, settings: ImportSettings, recipe: Recipe, known: Recipe | None
+) -> tuple[tuple[str, ...], Recipe]:
+    """The relations of the edges, and the recipe with those that it keeps: its own, or the first import's."""
+    if settings.relation is None:
+        return (), recipe
+    found = find_relations(connection, edge_table(connection, settings), settings)
+    return found, recipe if known is not None else recipe.model_copy(update={"relation_names": found})
+
+
 def _check_roles(settings: ImportSettings) -> None:
     """Refuse a column of the edges that is given for two things."""
     given: dict[str, str] = {}
-    for option, column in (("src", settings.src), ("dst", settings.dst), ("weight", settings.weight)):
+    roles = ("src", "dst", "weight", "relation")
+    for option, column in ((option, getattr(settings, option)) for option in roles):
         if column is not None and given.setdefault(column, option) != option:
             raise InputError(f"`{given[column]}` and `{option}` are the same column {column!r}: give two columns")
+    if settings.relation is None and settings.relations != "union":
+        raise InputError("`relations` needs the column that names them: give it (`relation`)")
     if settings.nodes is None and (settings.label is not None or not settings.structural):
         what = "label" if settings.label is not None else "features"
         raise InputError(f"`{what}` is a column of the nodes, and there is no table of nodes: give it (`nodes`)")
@@ -302,12 +338,14 @@ def _check_memory_of_structure(settings: ImportSettings, n: int) -> None:
     check_memory_of_structure(n, available=settings.memory_limit, remedy=remedy)
 
 
-def _write_structure(writer: StoreWriter, indptr: NDArray[np.int64], dtype: str) -> int:
+def _write_structure(writer: StoreWriter, indptr: NDArray[np.int64], dtype: str, *, weighted: bool) -> int:
     """Write features made from the edges as the array ``x``; returns its width."""
     from imgcl.graph.structure.features import structural_features, structural_names  # loads torch
 
-    indices = np.load(writer.file("indices"), mmap_mode="r", allow_pickle=False)
-    x = structural_features(Graph(indptr, indices, no_features(indices, len(indptr) - 1)))
+    names = ("indices", "edge_weight") if weighted else ("indices",)
+    indices, *weights = (np.load(writer.file(name), mmap_mode="r", allow_pickle=False) for name in names)
+    graph = Graph(indptr, indices, no_features(indices, len(indptr) - 1), edge_weight=weights[0] if weights else None)
+    x = structural_features(graph)
     writer.array("x", x.astype(dtype))
     writer.names("feature", structural_names(x.shape[1] - 1))
     return int(x.shape[1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import GraphError
-from imgcl.data.store.manifest import LAYOUT
+from imgcl.data.store.manifest import LAYOUT, RELATION
 from imgcl.data.store.names import StoredNames
 from imgcl.graph import Graph
 from imgcl.graph.checks import MAX_CLASSES
@@ -28,7 +29,7 @@ def layout_problem(arrays: Mapping[str, NDArray[Any]]) -> str | None:
         absent = "features" if set(missing) == set(SPARSE) else " and ".join(missing)
         return f"it lacks {absent}"
     for name, array in arrays.items():
-        dimensions, types = LAYOUT[name]
+        dimensions, types = LAYOUT[re.sub(f"^{RELATION}", "", name)]
         if array.ndim != dimensions or array.dtype.str not in types or not array.flags.c_contiguous:
             wanted = f"{dimensions} dimension(s) of {' or '.join(types)}"
             return f"{name} has shape {array.shape} of {array.dtype.str}, expected {wanted} row by row"
@@ -55,14 +56,32 @@ def _length_problem(arrays: Mapping[str, NDArray[Any]]) -> str | None:
             return f"{text} are not {size:,} names"
     for problem, holds in (
         ("indptr does not span indices", indptr[0] == 0 and indptr[-1] == len(arrays["indices"])),
+        ("edge_weight does not have one weight per entry", _fits(arrays, "edge_weight", len(arrays["indices"]))),
         ("x does not have one row per node", rows == n),
         ("x has no columns, or too many", 0 < columns < 2**31),
         ("x_indptr does not span x_indices and x_data", spans),
-        ("y does not have one label per node", "y" not in arrays or len(arrays["y"]) == n),
+        ("y does not have one label per node", _fits(arrays, "y", n)),
     ):
         if not holds:
             return problem
     return None
+
+
+def relation_problem(arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> str | None:
+    """What is wrong with the arrays of relations, in a few words."""
+    n = len(arrays["indptr"])
+    for i, name in enumerate(names):
+        indptr, indices = (arrays.get(f"relation_{i}_{part}") for part in ("indptr", "indices"))
+        if indptr is None or indices is None:
+            return f"it lacks the edges of the relation {name!r}"
+        spans = len(indptr) == n and indptr[0] == 0 and indptr[-1] == len(indices)
+        if not spans or not _fits(arrays, f"relation_{i}_edge_weight", len(indices)):
+            return f"the arrays of the relation {name!r} do not fit"
+    return None
+
+
+def _fits(arrays: Mapping[str, NDArray[Any]], name: str, size: int) -> bool:
+    return name not in arrays or len(arrays[name]) == size
 
 
 def check_content(directory: Path, graph: Graph) -> None:
@@ -80,6 +99,13 @@ def _facts(graph: Graph) -> Iterator[tuple[str, bool]]:
     n = graph.n_nodes
     yield "indptr falls", _rises(graph.indptr)
     yield f"indices are not all 0..{n - 1}", _within(graph.indices, 0, n)
+    if graph.edge_weight is not None:
+        yield "edge_weight is not above 0 everywhere", _positive(graph.edge_weight)
+    for relation in graph.relations:
+        yield f"indptr of {relation.name!r} falls", _rises(relation.indptr)
+        yield f"indices of {relation.name!r} are not all 0..{n - 1}", _within(relation.indices, 0, n)
+        weights = relation.edge_weight
+        yield f"edge_weight of {relation.name!r} is not above 0 everywhere", weights is None or _positive(weights)
     if isinstance(graph.x, np.ndarray):
         yield "x is not finite everywhere", _finite(graph.x)
     else:
@@ -101,6 +127,10 @@ def _rises(values: NDArray[Any]) -> bool:
 
 def _within(values: NDArray[Any], low: int, high: int) -> bool:
     return all(not len(part) or (part.min() >= low and part.max() < high) for part in _parts(values))
+
+
+def _positive(values: NDArray[Any]) -> bool:
+    return all(bool(((part > 0) & np.isfinite(part)).all()) for part in _parts(values))
 
 
 def _finite(values: NDArray[Any]) -> bool:

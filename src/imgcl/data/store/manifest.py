@@ -4,6 +4,8 @@ A store is a directory of ``.npy`` files and one ``manifest.json``:
 
 =======================  ==============================================================
 ``indptr``, ``indices``  the symmetric CSR adjacency
+``edge_weight``          weights of its entries, where edges have some
+``relation_0_*``         the same three of the first relation that is kept side by side, and so on
 ``x``                    dense features (float32 or float16), or
 ``x_indptr`` and so on   ``x_indptr``, ``x_indices``, ``x_data``: sparse ones
 ``y``                    labels, -1 where unknown
@@ -38,6 +40,7 @@ INDEX, NAMES, ENDS = (1, ("<i4", "<i8")), (1, ("|u1",)), (1, ("<i8",))
 LAYOUT: dict[str, tuple[int, tuple[str, ...]]] = {
     "indptr": INDEX,
     "indices": INDEX,
+    "edge_weight": (1, ("<f4",)),
     "x": (2, ("<f4", "<f2")),
     "x_indptr": INDEX,
     "x_indices": INDEX,
@@ -49,7 +52,8 @@ LAYOUT: dict[str, tuple[int, tuple[str, ...]]] = {
     "feature_names": NAMES,
     "feature_names_ends": ENDS,
 }
-ArrayName = Annotated[str, Field(pattern=f"^({'|'.join(LAYOUT)})$")]
+RELATION = "relation_[0-9]{1,2}_"
+ArrayName = Annotated[str, Field(pattern=f"^({'|'.join(LAYOUT)}|{RELATION}(indptr|indices|edge_weight))$")]
 Cleaned = Annotated[str, Field(pattern=f"^({'|'.join(each.name for each in fields(Cleaning))})$")]
 
 
@@ -79,6 +83,8 @@ class Manifest:
         arrays: the files, by name.
         class_names: one name per class, or ``None``.
         cleaning: what was cleaned when the graph was made.
+        relations: names of the relations that are kept side by side.
+        notes: what else is known of the graph.
     """
 
     name: str
@@ -86,6 +92,8 @@ class Manifest:
     arrays: dict[ArrayName, StoredArray]
     class_names: tuple[str, ...] | None = None
     cleaning: dict[Cleaned, Size] = field(default_factory=dict)
+    relations: tuple[str, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """The manifest as text, with a checksum of itself."""

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from imgcl._core.errors import GraphError
 from imgcl._core.npy import map_array
-from imgcl.data.store.checks import check_content, layout_problem
+from imgcl.data.store.checks import check_content, layout_problem, relation_problem
 from imgcl.data.store.manifest import FILE, Manifest, StoredArray, checksum
 from imgcl.data.store.names import StoredNames
 from imgcl.graph import Graph
 from imgcl.graph.checks import Cleaning
+from imgcl.graph.relations import Relation
 
 VERIFY_BELOW = 1 << 26  # bytes: a store this small is checked completely whenever it is opened
 
@@ -78,7 +79,7 @@ def _compare_checksums(directory: Path, manifest: Manifest) -> None:
 def assemble(directory: Path, manifest: Manifest) -> Graph:
     """The graph over the mapped arrays, after checks that take no time."""
     arrays = {name: _map(directory, name, manifest.arrays[name]) for name in manifest.arrays}
-    problem = layout_problem(arrays)
+    problem = layout_problem(arrays) or relation_problem(arrays, manifest.relations)
     if problem is not None:
         raise GraphError(f"{directory} is not a graph: {problem}; import the graph again")
     x: Any = arrays.get("x")
@@ -96,7 +97,15 @@ def assemble(directory: Path, manifest: Manifest) -> Graph:
         _names(arrays, "feature"),
         manifest.class_names,
         Cleaning(**manifest.cleaning),
+        arrays.get("edge_weight"),
+        tuple(_relation(arrays, i, name) for i, name in enumerate(manifest.relations)),
+        manifest.notes,
     )
+
+
+def _relation(arrays: dict[str, NDArray[Any]], i: int, name: str) -> Relation:
+    indptr, indices = arrays[f"relation_{i}_indptr"], arrays[f"relation_{i}_indices"]
+    return Relation(name, indptr, indices, arrays.get(f"relation_{i}_edge_weight"))
 
 
 def _array_file(directory: Path, name: str) -> Path:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -103,7 +103,15 @@ class StoreWriter:
         self.array(f"{what}_names", text)
         self.array(f"{what}_names_ends", ends)
 
-    def commit(self, name: str, *, class_names: Sequence[str] | None = None, cleaning: Cleaning | None = None) -> Path:
+    def commit(
+        self,
+        name: str,
+        *,
+        class_names: Sequence[str] | None = None,
+        cleaning: Cleaning | None = None,
+        relations: Sequence[str] = (),
+        notes: Mapping[str, str] | None = None,
+    ) -> Path:
         """Check that the arrays make a graph, write the manifest and give the directory its name."""
         arrays = {array: manifest.StoredArray.describe(self.file(array)) for array in self._names}
         facts = manifest.Manifest(
@@ -112,9 +120,11 @@ class StoreWriter:
             arrays,
             None if class_names is None else tuple(class_names),
             asdict(cleaning or Cleaning()),
+            tuple(relations),
+            dict(notes or {}),
         )
         graph = assemble(self.folder, facts)
-        whole = manifest.Manifest(name, graph.fingerprint, arrays, facts.class_names, facts.cleaning)
+        whole = replace(facts, fingerprint=graph.fingerprint)
         (self.folder / manifest.FILE).write_text(whole.to_json(), encoding="utf-8")
         for file in self.folder.iterdir():
             with open(file, "rb+") as handle:
@@ -148,6 +158,8 @@ def write_store(graph: Graph, path: str | Path) -> Path:
     with StoreWriter(path) as writer:
         writer.array("indptr", np.asarray(graph.indptr, dtype=np.int64))
         _copy(writer, "indices", graph.indices)
+        if graph.edge_weight is not None:
+            _copy(writer, "edge_weight", graph.edge_weight)
         if isinstance(graph.x, np.ndarray):
             _copy(writer, "x", graph.x)
         else:
@@ -160,7 +172,18 @@ def write_store(graph: Graph, path: str | Path) -> Path:
         for what, names in (("node", graph.node_names), ("feature", graph.feature_names)):
             if names is not None:
                 writer.names(what, names)
-        return writer.commit(graph.name, class_names=graph.class_names, cleaning=graph.cleaning)
+        for i, relation in enumerate(graph.relations):
+            writer.array(f"relation_{i}_indptr", np.asarray(relation.indptr, dtype=np.int64))
+            _copy(writer, f"relation_{i}_indices", relation.indices)
+            if relation.edge_weight is not None:
+                _copy(writer, f"relation_{i}_edge_weight", relation.edge_weight)
+        return writer.commit(
+            graph.name,
+            class_names=graph.class_names,
+            cleaning=graph.cleaning,
+            relations=[relation.name for relation in graph.relations],
+            notes=graph.notes,
+        )
 
 
 def _copy(writer: StoreWriter, name: str, array: NDArray[Any]) -> None:

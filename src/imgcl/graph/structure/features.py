@@ -42,7 +42,7 @@ def structural_features(graph: Graph, dim: int = DIM, seed: int = 0) -> Floats:
         seed: of walks and training.
 
     Returns:
-        (N, dim + 1); the last column is the standardised log(1 + degree).
+        (N, dim + 1); the last column is the standardised log(1 + degree), of weighted degrees where edges have weights.
 
     Raises:
         GraphError: when the graph has no edges.
@@ -86,7 +86,7 @@ def structural_names(dim: int = DIM) -> tuple[str, ...]:
 
 
 def _log_degree(graph: Graph) -> Floats:
-    values = np.log1p(graph.degree)
+    values = np.log1p(graph.weighted_degree)
     spread = values.std() or 1.0
     return np.asarray(((values - values.mean()) / spread)[:, None], dtype=np.float32)
 

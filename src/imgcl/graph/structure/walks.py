@@ -1,9 +1,9 @@
 """Random walks: DeepWalk's, and node2vec's with their exact second-order bias.
 
-A step from v, having come from t, goes to a neighbour x of v with probability proportional to 1/p if x = t, to 1 if x
-is a neighbour of t, and to 1/q otherwise. It is drawn by rejection: propose a uniform neighbour, accept it with its
-weight over the largest weight. That is exact, needs no tables (alias tables would take memory of the order of the sum
-of squared degrees), and is fast because few proposals are rejected.
+A step from v, having come from t, goes to a neighbour x of v with probability proportional to the weight of the edge
+times 1/p if x = t, 1 if x is a neighbour of t, and 1/q otherwise. It is drawn by rejection: propose a neighbour by the
+weights of edges, accept it with its factor over the largest factor. That is exact, needs no tables (alias tables would
+take memory of the order of the sum of squared degrees), and is fast because few proposals are rejected.
 
 Each walk has a random stream of its own, so that walks depend on the seed and their number alone, not on threads.
 """
@@ -56,10 +56,11 @@ def random_walks(
             raise InputError(f"{name} is {whole}: it must be 1 or more")
     out = np.empty((walks_per_node * graph.n_nodes, length), dtype=np.int32)
     indptr, indices = np.asarray(graph.indptr, dtype=np.int64), np.asarray(graph.indices, dtype=np.int32)
+    sums = np.empty(0) if graph.edge_weight is None else _running_sums(indptr, graph.edge_weight)
     stream_seed = np.uint64(derive(seed, "walks"))
 
     def walk(part: NDArray[np.int64]) -> None:
-        _walk_some(indptr, indices, float(p), float(q), stream_seed, part[0], out[part[0] : part[-1] + 1])
+        _walk_some(indptr, indices, sums, float(p), float(q), stream_seed, part[0], out[part[0] : part[-1] + 1])
 
     threads = min(torch.get_num_threads(), len(out))
     with ThreadPoolExecutor(threads) as pool:
@@ -68,16 +69,16 @@ def random_walks(
 
 
 @njit(cache=True, nogil=True)
-def _walk_some(indptr, indices, p, q, seed, first, out):  # type: ignore[no-untyped-def]
+def _walk_some(indptr, indices, sums, p, q, seed, first, out):  # type: ignore[no-untyped-def]
     """Walks ``first``, ``first + 1``, ... into the rows of ``out``."""
     n = len(indptr) - 1
     for i in range(len(out)):
-        _walk(indptr, indices, p, q, stream(seed, first + i), (first + i) % n, out[i])
+        _walk(indptr, indices, sums, p, q, stream(seed, first + i), (first + i) % n, out[i])
 
 
 @njit(cache=True, nogil=True)
-def _walk(indptr, indices, p, q, state, start, walk):  # type: ignore[no-untyped-def]
-    """Fill one walk; ``state`` is its random stream."""
+def _walk(indptr, indices, sums, p, q, state, start, walk):  # type: ignore[no-untyped-def]
+    """Fill one walk; ``state`` is its random stream, ``sums`` is empty where edges have no weights."""
     walk[:] = END
     walk[0] = start
     here, before = start, np.int64(-1)
@@ -88,21 +89,43 @@ def _walk(indptr, indices, p, q, state, start, walk):  # type: ignore[no-untyped
         if degree == 0:
             return
         while True:
-            state, choice = next_index(state, degree)
+            if len(sums) == 0:
+                state, choice = next_index(state, degree)
+            else:
+                state, level = next_float(state)
+                choice = _chosen(sums[low : low + degree], level)
             target = np.int64(indices[low + choice])
             if first_order or before < 0:
                 break
             if target == before:
-                weight = 1.0 / p
+                factor = 1.0 / p
             elif _adjacent(indptr, indices, before, target):
-                weight = 1.0
+                factor = 1.0
             else:
-                weight = 1.0 / q
+                factor = 1.0 / q
             state, level = next_float(state)
-            if level * highest < weight:
+            if level * highest < factor:
                 break
         walk[position] = target
         before, here = here, target
+
+
+@njit(cache=True, nogil=True)
+def _running_sums(indptr, weights):  # type: ignore[no-untyped-def]
+    """Sums of the weights of every row up to each entry."""
+    sums = np.empty(len(weights))
+    for row in range(len(indptr) - 1):
+        total = 0.0
+        for entry in range(indptr[row], indptr[row + 1]):
+            total += weights[entry]
+            sums[entry] = total
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _chosen(sums, level):  # type: ignore[no-untyped-def]
+    """The entry of a row that a number in [0, 1) falls into, by bisection in its running sums."""
+    return min(np.searchsorted(sums, level * sums[-1], side="right"), len(sums) - 1)
 
 
 @njit(cache=True, nogil=True)

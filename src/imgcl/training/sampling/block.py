@@ -1,8 +1,9 @@
 """A sampled neighbourhood as a block: the same methods, views and encoders train on it as on a whole graph.
 
 A node whose list holds k of its d neighbours stands for all of them, so each entry weighs d / k, and normalisation uses
-the degrees of the graph. A view that drops edges thins the lists: a node's own degree is then estimated by the share of
-its list that stayed, that of its neighbours, whose lists may not be known, by the share that was to stay.
+the degrees of the graph. Where edges have weights, an entry weighs d / k times its own. A view that drops edges thins
+the lists: a node's own degree is then estimated by the share of its list that stayed, that of its neighbours, whose
+lists may not be known, by the share that was to stay.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from imgcl.graph.block import Block
 from imgcl.training.sampling.features import FeatureSource
 from imgcl.training.sampling.neighbours import Neighbourhood
 from imgcl.training.sampling.piece import Piece
-from imgcl.views.diffusion import Rows
+from imgcl.views.diffusion import Edges, Rows
 
 NOT_SAMPLED = (
     "in mini-batches views may drop edges, and mask, drop or shuffle features (edge-drop, feature-mask, …): "
@@ -49,10 +50,13 @@ class SampledCSR(CSR):
     def drop_edges(self, probability: float | Tensor, seed: int) -> SampledCSR:
         """As of a whole graph: an edge's random number depends on its two nodes, not on where they lie here."""
         given = torch.as_tensor(probability, dtype=torch.float32).reshape(-1).cpu().numpy()
-        arrays = _keep(self.indptr.cpu().numpy(), self.indices.cpu().numpy(), self.nodes, given, np.uint64(seed))
-        indptr, indices = (torch.from_numpy(array).to(self.device) for array in arrays)
+        values = np.empty(0, np.float32) if self.weights is None else self.weights.cpu().numpy()
+        lists = (self.indptr.cpu().numpy(), self.indices.cpu().numpy(), values)
+        arrays = _keep(*lists, self.nodes, given, np.uint64(seed))
+        indptr, indices, weights = (torch.from_numpy(array).to(self.device) for array in arrays)
         kept = self.kept * (1 - float(given.mean()))
-        return SampledCSR(indptr, indices, None, self.n_columns, nodes=self.nodes, kept=kept)
+        left = None if self.weights is None else weights
+        return SampledCSR(indptr, indices, left, self.n_columns, nodes=self.nodes, kept=kept)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,8 +66,9 @@ class SampledBlock(Block):
     Attributes:
         nodes: node numbers in the graph.
         reach: how many nodes are within 0, 1, 2, … steps of an anchor.
-        degree: degrees in the graph.
-        listed: length of every node's list before any view.
+        degree: (weighted) degrees in the graph.
+        listed: length of every node's list before any view, or the sum of its weights.
+        stands_for: how many neighbours an entry of every node's list stands for.
         layers: of the encoders that will read the block.
         source: the features of the whole graph, which shuffling draws from.
         diffusion: the anchors' rows of a diffusion of the whole graph.
@@ -73,6 +78,7 @@ class SampledBlock(Block):
     reach: tuple[int, ...]
     degree: Tensor
     listed: Tensor
+    stands_for: Tensor
     layers: int
     source: FeatureSource
     diffusion: CSR | None = None
@@ -106,11 +112,15 @@ class SampledBlock(Block):
     def _pieces(self) -> list[Piece]:
         """What each layer passes messages over, first layer first."""
         adjacency, degree, own_degree = self.adjacency, self.degree, self.degree
+        weighted = adjacency.weights is not None and not self.diffused
         if isinstance(adjacency, SampledCSR):
-            left = torch.diff(adjacency.indptr)
-            weight = torch.where(self.listed > 0, degree / self.listed.clamp(min=1), 0.0)
-            degree, own_degree = degree * adjacency.kept, weight * left
-            weights = torch.repeat_interleave(weight, left)
+            left = adjacency.row_sums
+            own_degree = self.stands_for * left
+            weights = torch.repeat_interleave(self.stands_for, torch.diff(adjacency.indptr))
+            if adjacency.weights is not None:
+                weights = weights * adjacency.weights
+                own_degree = degree * torch.where(self.listed > 0, left / self.listed, 0.0)
+            degree = degree * adjacency.kept
             adjacency = CSR(adjacency.indptr, adjacency.indices, weights, adjacency.n_columns)
         elif not self.diffused:  # its degrees are no longer known
             raise InputError(NOT_SAMPLED)
@@ -128,6 +138,7 @@ class SampledBlock(Block):
                     rows=torch.arange(outputs, device=self.device),
                     degree=degree[:inputs],
                     own_degree=own_degree[:outputs],
+                    weighted=weighted,
                 )
             )
         return pieces
@@ -158,14 +169,19 @@ def sampled_block(
         nodes, diffused = _diffused_rows(graph, found, diffusion, device)
     indptr = np.concatenate([found.indptr, np.full(len(nodes) - len(found.nodes), found.indptr[-1])])
     pointer, columns = torch.from_numpy(indptr).to(device), torch.from_numpy(found.indices).to(device)
-    degree = graph.indptr[nodes + 1] - graph.indptr[nodes]
+    weights = None if found.weights is None else torch.from_numpy(found.weights).to(device)
+    neighbours = (graph.indptr[nodes + 1] - graph.indptr[nodes]).astype(np.float32)
+    degree = neighbours if weights is None else graph.weighted_degree[nodes].astype(np.float32)
+    listed = torch.diff(pointer).float()
+    lists = SampledCSR(pointer, columns, weights, len(nodes), nodes=nodes)
     return SampledBlock(
-        SampledCSR(pointer, columns, None, len(nodes), nodes=nodes),
+        lists,
         source.take(nodes),
         nodes=nodes,
         reach=found.reach,
-        degree=torch.from_numpy(degree.astype(np.float32)).to(device),
-        listed=torch.diff(pointer).float(),
+        degree=torch.from_numpy(degree).to(device),
+        listed=lists.row_sums,
+        stands_for=torch.where(listed > 0, torch.from_numpy(neighbours).to(device) / listed.clamp(min=1), 0.0),
         layers=layers,
         source=source,
         diffusion=diffused,
@@ -175,7 +191,7 @@ def sampled_block(
 def _diffused_rows(graph: Graph, found: Neighbourhood, diffusion: Rows, device: Any) -> tuple[NDArray[np.int64], CSR]:
     """The anchors' rows of the diffusion, and all nodes: those of the neighbourhood, then the others it reaches."""
     anchors = found.nodes[: found.reach[0]]
-    lengths, columns, values = diffusion(graph.indptr, graph.indices, anchors)
+    lengths, columns, values = diffusion(Edges.of_graph(graph), anchors)
     nodes = np.concatenate([found.nodes, np.setdiff1d(columns, found.nodes)])
     order = np.argsort(nodes)
     local = order[np.searchsorted(nodes, columns, sorter=order)]
@@ -188,17 +204,20 @@ def _diffused_rows(graph: Graph, found: Neighbourhood, diffusion: Rows, device: 
 def _keep(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
+    weights: NDArray[np.float32],
     nodes: NDArray[np.int64],
     drop: NDArray[np.float32],
     seed: np.uint64,
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    kept_indptr, kept = np.zeros_like(indptr), np.empty_like(indices)
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    kept_indptr, kept, kept_weights = np.zeros_like(indptr), np.empty_like(indices), np.empty_like(weights)
     filled = 0
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
             probability = drop[entry] if len(drop) > 1 else drop[0]
             if edge_uniform(nodes[row], nodes[indices[entry]], seed) >= probability:
                 kept[filled] = indices[entry]
+                if len(weights) > 0:
+                    kept_weights[filled] = weights[entry]
                 filled += 1
         kept_indptr[row + 1] = filled
-    return kept_indptr, kept[:filled].copy()
+    return kept_indptr, kept[:filled].copy(), kept_weights[:filled].copy()

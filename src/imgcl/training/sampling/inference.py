@@ -22,7 +22,7 @@ from imgcl.graph import Graph
 from imgcl.graph.rows import ROWS_AT_ONCE, row_ranges, scratch_array
 from imgcl.training.sampling.features import FeatureSource
 from imgcl.training.sampling.piece import Piece
-from imgcl.views.diffusion import Rows
+from imgcl.views.diffusion import Edges, Rows
 
 
 def encode_by_rows(
@@ -50,7 +50,7 @@ def encode_by_rows(
     if not isinstance(encoder, LayeredEncoder):
         raise InputError(f"{type(encoder).__name__} cannot encode by rows: use gcn, sage, gin or gat")
     n, layers = graph.n_nodes, cast(list[Convolution], list(encoder.layers))
-    degree = torch.from_numpy(np.diff(graph.indptr).astype(np.float32))
+    degree = torch.from_numpy(graph.weighted_degree.astype(np.float32))
     out = scratch_array((n, encoder.out_features), scratch)
     with torch.no_grad():
         # Few features are read from the store itself, once for every neighbour; many are multiplied first.
@@ -106,13 +106,13 @@ def _piece(
 ) -> tuple[Piece, Tensor]:
     """A range of rows as a piece, and the rows of ``projected`` that it reads."""
     begin, end = rows.start, rows.stop
-    weights = None
     if diffusion is None:
         pointer = np.asarray(graph.indptr[begin : end + 1], dtype=np.int64)
         columns = graph.indices[pointer[0] : pointer[-1]]
+        weights = None if graph.edge_weight is None else graph.edge_weight[pointer[0] : pointer[-1]]
         pointer = pointer - pointer[0]
     else:
-        lengths, columns, weights = diffusion(graph.indptr, graph.indices, np.arange(begin, end))
+        lengths, columns, weights = diffusion(Edges.of_graph(graph), np.arange(begin, end))
         pointer = np.concatenate([[0], np.cumsum(lengths)])
     own, width = np.arange(begin, end), graph.n_nodes
     inputs = projected
@@ -129,6 +129,7 @@ def _piece(
         rows=torch.from_numpy(own).to(device),
         degree=degree.to(device),
         own_degree=degree[torch.from_numpy(own)].to(device),
+        weighted=graph.edge_weight is not None,
         differentiable=False,
     )
     return piece, _tensor(inputs, device)

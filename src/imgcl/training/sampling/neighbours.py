@@ -28,16 +28,18 @@ class Neighbourhood:
         indptr: CSR row pointers over ``nodes``; nodes of the last step have no list.
         indices: sampled neighbours, as positions in ``nodes``.
         reach: how many of the nodes are within 0, 1, 2, … steps.
+        weights: of the sampled edges, or ``None``.
     """
 
     nodes: NDArray[np.int64]
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     reach: tuple[int, ...]
+    weights: NDArray[np.float32] | None = None
 
 
 class NeighbourSampler:
-    """Samples neighbourhoods of anchors, without replacement and uniformly.
+    """Samples neighbourhoods of anchors, without replacement and uniformly, whatever edges weigh.
 
     Memory beyond the graph is one integer per node. One thread at a time may use it.
 
@@ -53,7 +55,7 @@ class NeighbourSampler:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._indptr, self._indices = graph.indptr, graph.indices
+        self._indptr, self._indices, self._weights = graph.indptr, graph.indices, graph.edge_weight
         self._position = np.full(graph.n_nodes, -1, dtype=np.int32)
 
     def sample(self, anchors: NDArray[np.int64], fanout: Sequence[int], seed: int) -> Neighbourhood:
@@ -66,26 +68,28 @@ class NeighbourSampler:
         """
         if not fanout or min(fanout) < 1:
             raise InputError(f"fanout = {list(fanout)}: give a number of at least 1 for every layer")
-        nodes, indptr, indices, reach = _sample(
+        nodes, indptr, indices, reach, weights = _sample(
             self._indptr,
             self._indices,
+            np.empty(0, np.float32) if self._weights is None else self._weights,
             np.ascontiguousarray(anchors, dtype=np.int64),
             np.array(fanout, dtype=np.int64),
             np.uint64(seed),
             self._position,
         )
-        return Neighbourhood(nodes, indptr, indices, tuple(reach.tolist()))
+        return Neighbourhood(nodes, indptr, indices, tuple(reach.tolist()), None if self._weights is None else weights)
 
 
 @njit(cache=True, nogil=True)
 def _sample(
     graph_indptr: NDArray[Any],
     graph_indices: NDArray[Any],
+    graph_weights: NDArray[Any],
     anchors: NDArray[np.int64],
     fanout: NDArray[np.int64],
     seed: np.uint64,
     position: NDArray[np.int32],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float32]]:
     nodes, count = anchors.copy(), len(anchors)
     for i in range(count):
         position[anchors[i]] = i
@@ -93,6 +97,7 @@ def _sample(
     reach[0] = count
     ends = np.zeros(1, dtype=np.int64)
     indices, filled, begin = np.empty(0, dtype=np.int32), 0, 0
+    weighted, weights = len(graph_weights) > 0, np.empty(0, dtype=np.float32)
     for hop in range(len(fanout)):
         k, end = fanout[hop], count
         most = 0
@@ -100,6 +105,8 @@ def _sample(
             most += min(k, graph_indptr[nodes[i] + 1] - graph_indptr[nodes[i]])
         nodes = np.concatenate((nodes[:count], np.empty(most, dtype=np.int64)))
         indices = np.concatenate((indices[:filled], np.empty(most, dtype=np.int32)))
+        if weighted:
+            weights = np.concatenate((weights[:filled], np.empty(most, dtype=np.float32)))
         ends = np.concatenate((ends, np.empty(end - begin, dtype=np.int64)))
         for i in range(begin, end):
             first = graph_indptr[nodes[i]]
@@ -120,6 +127,8 @@ def _sample(
                 indices[filled] = place
                 filled += 1
             for entry in range(start, filled):
+                if weighted:
+                    weights[entry] = graph_weights[first + indices[entry]]
                 neighbour = graph_indices[first + indices[entry]]
                 if position[neighbour] < 0:
                     position[neighbour] = count
@@ -133,4 +142,4 @@ def _sample(
         position[nodes[i]] = -1
     indptr = np.full(count + 1, filled, dtype=np.int64)
     indptr[: len(ends)] = ends
-    return nodes[:count].copy(), indptr, indices[:filled].copy(), reach
+    return nodes[:count].copy(), indptr, indices[:filled].copy(), reach, weights[:filled].copy()

@@ -20,12 +20,14 @@ class Piece(Block):
         rows: the input row that is each output row's own node.
         degree: degree of every input row in the graph that the piece stands for.
         own_degree: that of every output row.
+        weighted: whether edges have weights of their own.
         differentiable: whether a backward pass may follow, which needs the transposed matrices.
     """
 
     rows: Tensor
     degree: Tensor
     own_degree: Tensor
+    weighted: bool = False
     differentiable: bool = True
 
     @cached_property
@@ -37,8 +39,10 @@ class Piece(Block):
 
     @cached_property
     def mean(self) -> Operator:
-        """The mean over the neighbours that are there."""
-        listed = CSR(self.adjacency.indptr, self.adjacency.indices, None, self.adjacency.n_columns)
+        """The (weighted) mean over the neighbours that are there."""
+        listed = self.adjacency
+        if not self.weighted:  # a list's entries all weigh the same
+            listed = CSR(listed.indptr, listed.indices, None, listed.n_columns)
         count = listed.row_sums
         return self._operator(listed, torch.where(count > 0, 1 / count, 0.0))
 
