@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from imgcl.cli.console import DataDir, Law, TestNodes, key_values, out, resolved_test
+from imgcl.cli.progress import shown_progress
 
 
 def baseline(
@@ -36,9 +37,10 @@ def baseline(
     given = {key: _number(value) for key, value in key_values(options or []).items()}
     check_options(name, given)  # also what run_baseline takes by itself, such as graph
     loaded = load_graph(graph, features="auto" if resolve_baseline(name).reads_features else "own", data_dir=data_dir)
-    result = run_baseline(
-        name, loaded, imbalance, classifier, splits, seed, test=resolved_test(test, imbalance), **given
-    )
+    with shown_progress(f"baseline {name}"):
+        result = run_baseline(
+            name, loaded, imbalance, classifier, splits, seed, test=resolved_test(test, imbalance), **given
+        )
     if as_json:
         print(result.to_json())
     else:

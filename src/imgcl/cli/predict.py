@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_blocks, err, out
+from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_blocks, out, say, warn
+from imgcl.cli.progress import shown_progress
 from imgcl.cli.reasons import check_reasons, find_reasons, write_reasons
 from imgcl.cli.tables import TABLES, describe, first_rows, write_table
 
@@ -76,7 +77,8 @@ def predict(
     stored = Run(run)
     given, class_names = _labels(stored, labels, id_column, label_column)
     blocks = chosen_blocks(stored, no_own_features)
-    fitted = fit_all(blocks, given, classifier, prior, decide, class_names, "batched", seed)
+    with shown_progress("predictions"):
+        fitted = fit_all(blocks, given, classifier, prior, decide, class_names, "batched", seed)
     frame = fitted.frame(blocks, stored.node_names)
     shown = first_rows(frame, fitted.scorer, sort_by, top)
     if save is not None:
@@ -90,9 +92,7 @@ def predict(
         reasons = find_reasons(stored, fitted.scorer, blocks, given, first, sort_by)
         write_reasons(reasons, file, stored.node_names, spreadsheet_safe=spreadsheet_safe)
     if save is not None:
-        err.print(
-            f"[green]written[/green]: {escape(str(save))}; next: imgcl score {escape(str(save))} GRAPH --out FILE"
-        )
+        say(f"{save}; next: imgcl score {shlex.quote(str(save))} GRAPH --out FILE", head="written")
 
 
 def _check_save(folder: Path) -> None:
@@ -120,7 +120,7 @@ def _labels(
     known, unknown = known_nodes(found, n_nodes, names)
     if unknown:
         said = f"{file}: {len(unknown):,} of {len(found):,} nodes are not in the graph, for example {unknown[0]!r}"
-        err.print(said, markup=False, highlight=False, soft_wrap=True)
+        warn(said)
     aligned = align_labels(known, n_nodes, names)
     _say_unused(run, aligned)
     return aligned, None
@@ -131,13 +131,13 @@ def _say_unused(run: Run, given: Any) -> None:
     own = run.record.labels
     unused = 0 if own is None else sum(label is None for label in given[own >= 0])
     if unused and own is not None and (own < 0).any():
-        err.print(f"the graph has labels of {unused:,} further nodes, which --labels leaves out", highlight=False)
+        warn(f"the graph has labels of {unused:,} further nodes, which --labels leaves out")
 
 
 def _report(frame: pd.DataFrame, lines: Sequence[str], file: Path, written: int) -> None:
     for name, count in frame["class"].value_counts().items():
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
     for line in lines:
-        err.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)
     counts = f"{written:,} of {len(frame):,} nodes, {int(frame['given'].sum()):,} of them labelled"
-    err.print(f"[green]written[/green]: {escape(str(file))} ({counts})", soft_wrap=True)
+    say(f"{file} ({counts})", head="written")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from imgcl._core.errors import InputError, StoppedError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, err, key_values, out, training_progress
+from imgcl.cli.console import DataDir, key_values, out, say, warn
+from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from imgcl.graph import Graph
@@ -85,7 +86,6 @@ def pretrain_command(
         str | None, typer.Option(help="Log every epoch to tensorboard (RUN/tensorboard) or mlflow (mlruns beside RUN).")
     ] = None,
     data_dir: DataDir = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Learn node embeddings without labels.
 
@@ -144,12 +144,10 @@ def pretrain_command(
                 graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir
             )
         else:
-            done = _pretrain_here(
-                loaded, config, run, source=graph, resume=resume, diagnose=diagnose, track=track, quiet=quiet
-            )
+            done = _pretrain_here(loaded, config, run, source=graph, resume=resume, diagnose=diagnose, track=track)
     except (StoppedError, KeyboardInterrupt) as stopped:
-        err.print(str(stopped) or "stopped", markup=False, highlight=False)
-        err.print(f"continue with: {_resuming(sys.argv[1:])}", markup=False, highlight=False, soft_wrap=True)
+        warn(str(stopped) or "stopped")
+        warn(f"continue with: {_resuming(sys.argv[1:])}")
         raise typer.Exit(getattr(stopped, "exit_code", 130)) from None
     if done is not None:
         _say_what_is_next(done, run)
@@ -164,7 +162,6 @@ def _pretrain_here(
     resume: bool,
     diagnose: bool,
     track: str | None,
-    quiet: bool,
 ) -> Run | None:
     """Pre-train in this process, which may be one rank of torchrun's process group; ``None`` on all ranks but 0."""
     from imgcl.training.distributed.group import joined_group, restarted
@@ -174,10 +171,10 @@ def _pretrain_here(
     with joined_group() as group:
         speaks = group.is_rank_zero
         if speaks:
-            err.print(f"preset {config.preset or 'none: the defaults of the method'}", highlight=False)
+            say(f"preset {config.preset or 'none: the defaults of the method'}")
         with (
-            training_progress(f"{config.method} on {graph.name}", quiet=quiet or not speaks) as show,
-            tracking(track if speaks else None, run, config, show) as on_epoch,
+            shown_progress("pre-training") if speaks else nullcontext(),
+            tracking(track if speaks else None, run, config) as on_epoch,
         ):
             done = pretrain(
                 graph,
@@ -199,16 +196,15 @@ def _say_what_is_next(done: Run, run: Path) -> None:
     blocks = done.blocks
     widths = ", ".join(f"{name} {block.shape[1]}" for name, block in blocks.items())
     if sentence := settling_sentence(done.history):
-        err.print(sentence, highlight=False)
-    err.print(f"[green]done[/green]: {len(done.embedding):,} embeddings ({widths} columns) in {escape(str(run))}")
+        say(sentence)
+    say(f"{len(done.embedding):,} embeddings ({widths} columns) in {run}", head="done")
     if (run / "labels.npy").exists():
-        words = ["imgcl", "evaluate", str(run)]
-        err.print(f"next: {shlex.join(words)}", markup=False, highlight=False, soft_wrap=True)
+        say(f"next: {shlex.join(['imgcl', 'evaluate', str(run)])}")
     out.print(str(run), markup=False, highlight=False, soft_wrap=True)
 
 
 def _say_what_happens() -> None:
-    err.print("finishing this epoch and writing a checkpoint; Ctrl-C again stops at once", highlight=False)
+    warn("finishing this epoch and writing a checkpoint; Ctrl-C again stops at once")
 
 
 def _resuming(arguments: list[str]) -> str:

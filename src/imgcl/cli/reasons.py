@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-
-from imgcl.cli.console import err, out
+from imgcl.cli.console import out, say, warn
 from imgcl.cli.tables import write_table
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ def find_reasons(
 
     sources, problem = feature_sources(run)
     if problem is not None:
-        err.print(problem, markup=False, highlight=False, soft_wrap=True)
+        warn(problem)
     return explain(scorer, blocks, labels, nodes, target=target, sources=sources)
 
 
@@ -60,4 +58,4 @@ def write_reasons(
     write_table(reasons_frame(reasons, node_names), beside, spreadsheet_safe=spreadsheet_safe)
     for each in reasons[:SHOWN]:
         out.print(each.text(node_names), markup=False, highlight=False, soft_wrap=True)
-    err.print(f"[green]written[/green]: {escape(str(beside))} (reasons of {len(reasons):,} nodes)", soft_wrap=True)
+    say(f"{beside} (reasons of {len(reasons):,} nodes)", head="written")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from imgcl.cli.console import DataDir, check_out, err, out
+from imgcl._core.progress import stage
+from imgcl.cli.console import DataDir, check_out, out, say
+from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from imgcl.training import Run
@@ -66,30 +68,28 @@ def suggest(
     given.check_keeps(target)
     needed = strategy == "balanced" or page is not None
     loaded = embedded_graph(stored, graph, data_dir) if needed else None
-    batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)
-    extended = given.extended(batch)
-    extended.write(target)
     own = _labels_of_graph(stored)
-    found = progress(stored, given.labels, batch=budget, random_state=seed) if given.n_labels or own else None
+    with shown_progress("suggestions", 4):
+        with stage("", weight=3):
+            batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)
+        extended = given.extended(batch)
+        extended.write(target)
+        found = progress(stored, given.labels, batch=budget, random_state=seed) if given.n_labels or own else None
     for sentence in () if found is None else found.sentences():
         out.print(sentence, markup=False, highlight=False, soft_wrap=True)
-    err.print(f"[green]written[/green]: {escape(str(target))} ({len(batch):,} more nodes to label)")
+    say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
         from imgcl.report import labelling_content, write_report
 
         facts: dict[str, Any] = {"name": stored.facts["graph"]["name"], "file_name": target.name, "progress": found}
         names = tuple(name.strip() for name in (show or "").split(",") if name.strip())
-        content = labelling_content(
-            stored, extended, graph=loaded, show=names, projection=projection, random_state=seed, **facts
-        )
+        with shown_progress("page"):
+            content = labelling_content(
+                stored, extended, graph=loaded, show=names, projection=projection, random_state=seed, **facts
+            )
         write_report(content, page)
-        err.print(f"[green]written[/green]: {escape(str(page))}, to label in a browser")
-    err.print(
-        f"fill its column label, then: imgcl suggest {run} --labels {target}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
+        say(f"{page}, to label in a browser", head="written")
+    say(f"fill its column label, then: {shlex.join(['imgcl', 'suggest', str(run), '--labels', str(target)])}")
 
 
 def _labels_of_graph(run: Run) -> int:
@@ -100,8 +100,8 @@ def _labels_of_graph(run: Run) -> int:
     if codes is None or not (codes >= 0).any():
         return 0
     if labels_of_graph(run) is None:
-        err.print("every node of the graph has a label: these labels are not used, as if nobody had labelled any")
+        say("every node of the graph has a label: these labels are not used, as if nobody had labelled any")
         return 0
     known = int((codes >= 0).sum())
-    err.print(f"{known:,} nodes have a label in the graph: they count as labelled", highlight=False)
+    say(f"{known:,} nodes have a label in the graph: they count as labelled")
     return known

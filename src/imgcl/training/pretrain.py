@@ -8,6 +8,7 @@ from pathlib import Path
 
 from imgcl._core.errors import InputError, RunError, StoppedError, TrainingError
 from imgcl._core.interrupts import Interrupts, deferred_interrupts
+from imgcl._core.progress import stage
 from imgcl.graph import Graph
 from imgcl.graph.structure import is_structural
 from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
@@ -25,6 +26,8 @@ from imgcl.training.distributed.group import ALONE, ProcessGroup
 from imgcl.training.record import GraphRecord
 from imgcl.training.run import REDUCTION
 from imgcl.training.settings import block_names
+
+TRAINING = 0.97  # share of the time of a run, roughly; the rest makes the embedding and the blocks
 
 
 def pretrain(
@@ -98,10 +101,11 @@ def pretrain(
 
 def _finish(run: Run, trainer: Trainer, embedded: Graph | None) -> None:
     """Embed the nodes, make the blocks of features, and store all of it."""
-    reductions = _reductions(run, trainer)
-    blocks = apply_reductions(reductions, embedded or trainer.graph, scratch=run.path)
-    run.finish(trainer.embed(embedded), reductions, blocks)
-    run.add_blocks(trainer.config.blocks)
+    with stage("embedding of all nodes", weight=1 - TRAINING):
+        reductions = _reductions(run, trainer)
+        blocks = apply_reductions(reductions, embedded or trainer.graph, scratch=run.path)
+        run.finish(trainer.embed(embedded), reductions, blocks)
+        run.add_blocks(trainer.config.blocks)
 
 
 def _reductions(run: Run, trainer: Trainer) -> Reductions:
@@ -134,8 +138,9 @@ def train_into(
         TrainingError: when loss or weights are no longer finite; the last checkpoint stays as it is.
     """
     try:
-        with closing(trainer.epochs()) as epochs:
+        with trainer.stage(weight=TRAINING) as advance, closing(trainer.epochs()) as epochs:
             for report in epochs:
+                advance(text=report.text)
                 if on_epoch is not None:
                     on_epoch(report)
                 if interrupts:
