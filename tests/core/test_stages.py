@@ -49,7 +49,19 @@ def test_a_stage_that_fails_counts_as_over_and_the_one_around_it_goes_on():
                 except ValueError:
                     pass
 
-    assert [each.share for each in heard(work)] == [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]
+    assert [each.share for each in heard(work)] == [0.0, 0.0, 0.5, 1.0]
+
+
+def test_work_that_fails_is_never_told_as_done():
+    told: list[Told] = []
+
+    def work():
+        with listening(told.append), stage("all"), stage("part"):
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        work()
+    assert [each.share for each in told] == [0.0, 0.0]
 
 
 def test_another_thread_is_not_heard():

@@ -94,11 +94,6 @@ class Stage:
         """Its title after those of the stages around it."""
         return ": ".join(filter(None, (self._above.path if self._above else "", self.title)))
 
-    def log_time(self) -> None:
-        """Log how long it took, if it has a title."""
-        if self.title:
-            log(logging.INFO, f"{self.path}: {time.perf_counter() - self._begin:.1f} s")
-
     def __call__(self, units: float = 1, text: str = "") -> None:
         """Some more units are done."""
         self.to(self.done + units, text)
@@ -119,12 +114,17 @@ class Stage:
             log(level, f"{self.path}: {said}", counted=True)
         self._tell(self.share, said, left)
 
-    def end(self) -> None:
-        """Nothing of it is to be done any more."""
+    def end(self, *, failed: bool = False) -> None:
+        """Nothing of it is to be done any more; the stage around it goes on."""
+        if self._above is not None:
+            self._above.done += self.weight
+        if failed:
+            return
+        if self.title:
+            log(logging.INFO, f"{self.path}: {time.perf_counter() - self._begin:.1f} s")
         if self._above is None:
             self._tell(1.0, "")
         else:
-            self._above.done += self.weight
             self._above._tell(self._above.share, "")
 
     def _counted(self) -> str:
@@ -165,13 +165,13 @@ def stage(title: str, units: float = 1, *, unit: str = "", done: float = 0, weig
         1.0 -
     """
     found = Stage(title, units, unit, done, weight)
-    token = _innermost.set(found)
+    token, failed = _innermost.set(found), True
     try:
         yield found
-        found.log_time()
+        failed = False
     finally:
         _innermost.reset(token)
-        found.end()
+        found.end(failed=failed)
 
 
 def tracked(things: Sequence[T], title: str, unit: str, *, weight: float = 1) -> Iterator[T]:
@@ -189,7 +189,6 @@ def tracked(things: Sequence[T], title: str, unit: str, *, weight: float = 1) ->
     for thing in things:
         yield thing
         found()
-    found.log_time()
     found.end()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
+from imgcl._core.words import did_you_mean
 from imgcl.baselines.embeddings import (
     deepwalk,
     deepwalk_features,
@@ -94,7 +95,7 @@ BASELINES: dict[str, Baseline] = {
 def resolve_baseline(name: str) -> Baseline:
     """The baseline of that name."""
     if name not in BASELINES:
-        raise InputError(f"unknown baseline {name!r}: choose from {', '.join(BASELINES)}")
+        raise InputError(f"unknown baseline {name!r}{did_you_mean(name, BASELINES)}")
     return BASELINES[name]
 
 
@@ -110,7 +111,8 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     known = resolve_baseline(name).options
     for key, value in options.items():
         if key not in known:
-            raise InputError(f"baseline {name!r} has no option {key!r}: it has {', '.join(known) or 'none'}")
+            hint = did_you_mean(key, known, f"it has {', '.join(known) or 'none'}")
+            raise InputError(f"baseline {name!r} has no option {key!r}{hint}")
         kind, wanted = (Integral, "a whole number") if isinstance(known[key], int) else (Real, "a number")
         if isinstance(value, bool) or not isinstance(value, kind):
             raise InputError(f"baseline {name!r}: {key} is {value}: it must be {wanted}, for example {known[key]}")
@@ -201,5 +203,6 @@ def _classifiers(name: str, baseline: Baseline, given: str | Sequence[str] | Non
     unknown = [each for each in listed if each not in baseline.classifiers]
     if unknown or not listed:
         what = f"no classifier {unknown[0]!r}" if unknown else "no classifier named"
-        raise InputError(f"baseline {name!r}: {what}; choose from {', '.join(baseline.classifiers)}")
+        hint = did_you_mean(unknown[0] if unknown else "", baseline.classifiers)
+        raise InputError(f"baseline {name!r} has {what}{hint}")
     return listed

@@ -82,8 +82,8 @@ def say(text: str, head: str = "") -> None:
 
 def warn(text: str, head: str = "") -> None:
     """A line on standard error in any case: what went wrong, or was left out."""
-    start = [(head, "green"), ": "] if head else []
-    err.print(Text.assemble(*start, text), highlight=False, soft_wrap=True)
+    line = Text.assemble((head, "green"), ": ", text) if head else Text(text)
+    err.print(line, highlight=False, soft_wrap=True)
 
 
 def facts_table(title: str, facts: dict[str, Any]) -> Table:

@@ -12,6 +12,7 @@ import typer
 
 from imgcl._core.errors import InputError, StoppedError
 from imgcl._core.extras import need
+from imgcl._core.words import did_you_mean
 from imgcl.cli.console import DataDir, key_values, out, say, warn
 from imgcl.cli.progress import shown_progress
 
@@ -112,7 +113,7 @@ def pretrain_command(
     given = {"encoder": encoder, "views": views, "epochs": epochs, "batch_size": batch_size, "fanout": fanout}
     overrides |= {name: value for name, value in given.items() if value is not None}
     if engine not in ("local", "ray"):
-        raise InputError(f"--engine {engine}: choose local or ray")
+        raise InputError(f"--engine {engine}{did_you_mean(engine, ('local', 'ray'))}")
     if engine == "ray":
         need("ray", "--engine ray")
     if track is not None:

@@ -87,7 +87,7 @@ class Bar:
         parts = (TextColumn("{task.description}", markup=False), BarColumn(24), percent, Left())
         text = TextColumn("{task.fields[text]}", markup=False, table_column=column)
         self.progress = Progress(*parts, text, console=err, transient=True)
-        self.task, self.end = self.progress.add_task(title, total=1.0, text="", end=None), End()
+        self.task, self.end, self.text = self.progress.add_task(title, total=1.0, text="", end=None), End(), ""
 
     def __enter__(self) -> Bar:
         self.progress.start()
@@ -99,8 +99,8 @@ class Bar:
         self.progress.stop()
 
     def __call__(self, told: Told) -> None:
-        shown = {"text": told.text} if told.text else {}
-        self.progress.update(self.task, completed=told.share, end=self.end.estimate(told), **shown)
+        self.text = told.text or self.text
+        self.progress.update(self.task, completed=told.share, end=self.end.estimate(told), text=self.text)
 
 
 class Left(ProgressColumn):

@@ -13,6 +13,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
+from imgcl._core.words import did_you_mean, nearest_names
 from imgcl.cli.console import DataDir, SpreadsheetSafe, out, say, warn
 from imgcl.cli.progress import shown_progress
 
@@ -82,6 +83,7 @@ def study(
             raise InputError("render what? For example: imgcl study render main --out results")
         _show(store, target, out_dir, spreadsheet_safe)
         return
+    _check_action(name)
     chosen, shown = _own(target) if name == "run" else (resolve_study(name), name)
     if name != "run" and target is not None:
         raise InputError(f"imgcl study {name} takes no {target!r}: options only")
@@ -132,6 +134,14 @@ def parse_time(text: str) -> float:
         else:
             raise InputError(f"--budget {text}: write a time such as 90s, 30m, 4h or 1h30m")
     return seconds + float(number or 0)
+
+
+def _check_action(name: str) -> None:
+    """Refuse a misspelt action: it would be taken for the name of a study."""
+    from imgcl.studies import STUDIES
+
+    if name not in (*ACTIONS, *STUDIES.names()) and nearest_names(name, ACTIONS):
+        raise InputError(f"unknown study {name!r}{did_you_mean(name, ACTIONS)}")
 
 
 def _own(file: str | None) -> tuple[Study, str]:

@@ -30,8 +30,8 @@ def with_verbosity(command: Callable[..., None]) -> Callable[..., None]:
         command(*arguments, **options)
 
     signature = inspect.signature(command)
-    kinds = {"kind": inspect.Parameter.KEYWORD_ONLY}
-    added = [inspect.Parameter(n, default=d, annotation=a, **kinds) for n, (a, d) in options.items()]  # type: ignore[arg-type]
+    only = inspect.Parameter.KEYWORD_ONLY
+    added = [inspect.Parameter(name, only, default=d, annotation=a) for name, (a, d) in options.items()]
     hints = get_type_hints(command, include_extras=True)
     run.__annotations__ = hints | {name: annotation for name, (annotation, _) in options.items()}
     parameters = [each.replace(annotation=hints[each.name]) for each in signature.parameters.values()]

@@ -14,6 +14,7 @@ from torch import Tensor
 from imgcl._core.errors import InputError
 from imgcl._core.progress import tracked
 from imgcl._core.seeding import derive
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.blocks import Blocks, fit_blocks
 from imgcl.evaluation.ensemble import Ensemble
 from imgcl.evaluation.forest import SMALLEST
@@ -172,7 +173,7 @@ def _by_name(names: Sequence[str]) -> dict[str, AnyClassifier]:
     unknown = [name for name in names if name not in classifier_names()]
     if unknown or not names:
         what = f"unknown classifier {unknown[0]!r}" if unknown else "no classifier was named"
-        raise InputError(f"{what}: choose from {', '.join(classifier_names())}")
+        raise InputError(f"{what}{did_you_mean(unknown[0] if unknown else '', classifier_names())}")
     known: dict[str, AnyClassifier] = {**CLASSIFIERS, **ESTIMATORS, **TRANSDUCTIVE}
     return {name: known[name] for name in names}
 

@@ -14,6 +14,7 @@ from imgcl._core.errors import InputError
 from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.ceiling import ceiling_models
 from imgcl.evaluation.estimators import choose_classifiers, cost, fit_classifier
@@ -133,7 +134,7 @@ def evaluate(
 def with_test(drawn: Sequence[Split], labels: Labels, test: str, seed: int) -> list[Split]:
     """The splits with the test nodes that were asked for."""
     if test not in TESTS:
-        raise InputError(f"test is {test!r}: choose from {', '.join(TESTS)}")
+        raise InputError(f"test is {test!r}{did_you_mean(test, TESTS)}")
     if test == "balanced":
         return list(drawn)
     return [natural_test(split, labels.codes, seed, i) for i, split in enumerate(drawn)]

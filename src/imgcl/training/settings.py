@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from imgcl._core.errors import InputError
-from imgcl._core.words import did_you_mean
+from imgcl._core.words import choices_in, did_you_mean
 from imgcl.balance import BalanceSettings
 from imgcl.encoders import encoder_name
 from imgcl.methods import METHODS, Method, method_name, resolve_method
@@ -175,6 +175,9 @@ def validated(model: type[ModelT], values: Mapping[str, Any]) -> ModelT:
         key = ".".join(str(part) for part in first["loc"]) or "settings"
         if first["type"] == "extra_forbidden":
             raise InputError(f"unknown setting {key!r}{did_you_mean(key, model.model_fields)}") from None
+        if first["type"] == "literal_error":
+            hint = did_you_mean(first["input"], choices_in(first["ctx"]["expected"]))
+            raise InputError(f"setting {key} = {first['input']!r}{hint}") from None
         reason = first.get("ctx", {}).get("error")
         if isinstance(reason, InputError):
             raise reason from None
