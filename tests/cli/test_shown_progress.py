@@ -65,6 +65,17 @@ def test_pretraining_says_its_epochs_and_the_loss(called, tmp_path):
     assert re.fullmatch(r"pre-training: 100 % in \d+:\d\d", lines[-1])
 
 
+def test_more_epochs_are_announced(called, tmp_path):
+    options = ("pretrain", "digits", "--set", "dim=4", "--no-own-features", "--out", tmp_path / "run")
+    called(*options, "--epochs", 3)
+    said = called(*options, "--epochs", 5, "--resume").stderr
+    assert "going on after epoch 3 as a run of 5 epochs would: learning rate and balance follow the new length" in said
+    assert re.search(r"^pre-training: \d+ %, \d+:\d\d left, gbt on digits: epoch 4/5", said, re.MULTILINE)
+    assert "going on" not in called(*options, "--epochs", 5, "--resume").stderr
+    said = called(*options, "--epochs", 4, "--resume", code=2).stderr
+    assert "was started with 5 epochs: a run can get more of them (--epochs), not 4" in said
+
+
 def test_results_are_the_same_whatever_is_said(called):
     options = ("baseline", "features", "digits", "--splits", 2, "--classifier", "plain")
     normal, quiet, first = called(*options), called(*options, "-q"), called("-v", *options)

@@ -79,7 +79,9 @@ def pretrain_command(
     ] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in --out: after an interruption, or to more epochs.")
+    ] = False,
     diagnose: Annotated[
         bool, typer.Option(help="Record how pseudo-labels compare with the labels (not used to train).")
     ] = False,
@@ -97,6 +99,7 @@ def pretrain_command(
       imgcl pretrain digits --method grace --views "edge-drop:0.3,node-drop:0.1" --out runs/views
       imgcl pretrain lastfm-asia --features structure --out runs/lastfm
       imgcl pretrain amazon-photo --out runs/photo --resume
+      imgcl pretrain amazon-photo --out runs/photo --epochs 600 --resume
       imgcl pretrain products.store --batch-size 1024 --fanout 10,10 --out runs/products
       torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
     """
@@ -167,12 +170,15 @@ def _pretrain_here(
     """Pre-train in this process, which may be one rank of torchrun's process group; ``None`` on all ranks but 0."""
     from imgcl.training.distributed.group import joined_group, restarted
     from imgcl.training.pretrain import pretrain
+    from imgcl.training.run import Run
     from imgcl.training.tracking import tracking
 
     with joined_group() as group:
         speaks = group.is_rank_zero
         if speaks:
             say(f"preset {config.preset or 'none: the defaults of the method'}")
+            if resume:
+                _say_extension(Run(run), graph, config)
         with (
             shown_progress("pre-training") if speaks else nullcontext(),
             tracking(track if speaks else None, run, config) as on_epoch,
@@ -189,6 +195,18 @@ def _pretrain_here(
                 group=group,
             )
     return done if speaks else None
+
+
+def _say_extension(run: Run, graph: Graph, config: RunConfig) -> None:
+    """Say what it means that the run gets more epochs now."""
+    from imgcl.training.extending import continued_config, extension_sentence
+
+    if not run.exists:
+        return
+    further = continued_config(run, graph, config)
+    sentence = extension_sentence(further)
+    if sentence is not None and further.extended != run.config.extended:
+        say(sentence)
 
 
 def _say_what_is_next(done: Run, run: Path) -> None:

@@ -118,6 +118,8 @@ class RunConfig(BaseModel):
         method: a name, ``package.module:Class``, or the class; it is kept as text. A class that cannot be imported (one
             of a function, or of the program that runs) is found within this process only.
         blocks: which blocks the embedding has; they do not change the training.
+        extended: for every time that the run got more epochs, the epoch at which that was and the number of epochs
+            before, see :mod:`imgcl.training.extending`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -131,13 +133,16 @@ class RunConfig(BaseModel):
     device: str = "auto"
     preset: str | None = None
     blocks: tuple[str, ...] = (LEARNED,)
+    extended: tuple[tuple[int, int], ...] = ()
 
     @model_serializer(mode="wrap")
     def _without_the_only_block(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A run without further blocks is written, and known, as before there were some."""
+        """A run without further blocks or epochs is written, and known, as before there were some."""
         values: dict[str, Any] = write(self)
         if self.blocks == (LEARNED,):
             values.pop("blocks", None)
+        if not self.extended:
+            values.pop("extended", None)
         return values
 
     @field_validator("blocks", mode="before")

@@ -301,12 +301,15 @@ class Trainer:
         files.unpack_optimiser(self.optimiser, checkpoint)
         self.views.set_state(checkpoint.tensors["rng/views"])
         self.dropout.set_state(checkpoint.tensors["rng/global"])
+        anew = bool(self.config.extended) and checkpoint.values["epoch"] == self.config.extended[-1][0]
         if self.selector is not None:
             state = files.unpack("selector", checkpoint)
+            if anew:  # the schedules have another length from here on: new labels, drawn with the new alpha
+                state |= {"epochs": self.selector.epochs, "period": None}
             self.selector.load_state_dict(
                 {key: value.numpy() if isinstance(value, Tensor) else value for key, value in state.items()}
             )
-        if "best" in checkpoint.values:
+        if "best" in checkpoint.values and not anew:
             best = checkpoint.values["best"]
             self.best = (best["loss"], best["epoch"], files.unpack("best_method", checkpoint))
         self.epoch, self.losses = checkpoint.values["epoch"], list(checkpoint.values["losses"])
