@@ -21,8 +21,9 @@ from imgcl.cli.demo import demo
 from imgcl.cli.embed import embed
 from imgcl.cli.evaluate import evaluate
 from imgcl.cli.flags import in_flags
-from imgcl.cli.graphs import datasets, info
+from imgcl.cli.graphs import datasets
 from imgcl.cli.import_ import import_graph
+from imgcl.cli.info import info
 from imgcl.cli.predict import predict
 from imgcl.cli.presets import presets
 from imgcl.cli.pretrain import pretrain_command

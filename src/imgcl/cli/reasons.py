@@ -49,13 +49,18 @@ def find_reasons(
 
 
 def write_reasons(
-    reasons: Sequence[Reasons], file: Path, node_names: Sequence[str] | None, *, spreadsheet_safe: bool
+    reasons: Sequence[Reasons],
+    file: Path,
+    node_names: Sequence[str] | None,
+    *,
+    spreadsheet_safe: bool,
+    printed: bool = True,
 ) -> None:
     """Write the table, and print the reasons of the first nodes."""
     from imgcl.evaluation import reasons_frame
 
     beside = reasons_file(file)
     write_table(reasons_frame(reasons, node_names), beside, spreadsheet_safe=spreadsheet_safe)
-    for each in reasons[:SHOWN]:
+    for each in reasons[: SHOWN if printed else 0]:
         out.print(each.text(node_names), markup=False, highlight=False, soft_wrap=True)
     say(f"{beside} (reasons of {len(reasons):,} nodes)", head="written")

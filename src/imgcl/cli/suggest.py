@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,9 @@ from imgcl.cli.console import DataDir, check_out, out, say
 from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from imgcl.labelling import Progress
     from imgcl.training import Run
 
 DEFAULT_OUT = Path("to_label.csv")
@@ -41,6 +45,7 @@ def suggest(
     projection: Annotated[str, typer.Option("--map", help="How the page draws embeddings: tsne, pca, umap.")] = "tsne",
     seed: Annotated[int, typer.Option(help="Seed; the same gives the same batch.")] = 0,
     data_dir: DataDir = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object: nodes, and how far it is.")] = False,
 ) -> None:
     """Suggest which nodes to label next, the most useful first, and say how far the labelling is.
 
@@ -75,7 +80,9 @@ def suggest(
         extended = given.extended(batch)
         extended.write(target)
         found = progress(stored, given.labels, batch=budget, random_state=seed) if given.n_labels or own else None
-    for sentence in () if found is None else found.sentences():
+    if as_json:
+        print(json.dumps(_facts(batch, found, target, page), allow_nan=False))
+    for sentence in () if found is None or as_json else found.sentences():
         out.print(sentence, markup=False, highlight=False, soft_wrap=True)
     say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
@@ -90,6 +97,27 @@ def suggest(
         write_report(content, page)
         say(f"{page}, to label in a browser", head="written")
     say(f"fill its column label, then: {shlex.join(['imgcl', 'suggest', str(run), '--labels', str(target)])}")
+
+
+def _facts(batch: pd.DataFrame, found: Progress | None, file: Path, page: Path | None) -> dict[str, Any]:
+    """The batch and how far the labelling is, as plain values with stable names."""
+    rows = json.loads(batch.drop(columns="label").to_json(orient="records"))
+    facts: dict[str, Any] = {"path": str(file), "page": None if page is None else str(page), "suggested": rows}
+    if found is None:
+        return {**facts, "progress": None}
+    recall = found.recall
+    facts["progress"] = {
+        "labels": found.labels,
+        "asked": found.asked,
+        "classes": [{"name": name, "labels": count} for name, count in found.counts.items()],
+        "macro_recall": None if recall.mean is None else {"mean": recall.mean, "ci95": recall.ci95},
+        "batch": found.batch,
+        "gain": found.gain,
+        "new_class": found.unseen,
+        "worth_it": found.worth_it,
+        "sentences": found.sentences(),
+    }
+    return facts
 
 
 def _labels_of_graph(run: Run) -> int:
