@@ -1,4 +1,4 @@
-"""One epoch of the supervised GCN on Computers against the same network on torch_geometric's layers and a CSR adjacency.
+"""One epoch of the supervised GCN on Computers against the same network on PyG's layers and a CSR adjacency.
 
 Both train one network on each of five splits (two layers, 64 wide, dropout, Adam, classes weighted alike); ours trains
 them side by side, the reference one after the other, as people do. No run of the one is compared with another day's run
@@ -69,9 +69,7 @@ def reference(way: str) -> Iterator[Callable[[], Any]]:
     y, edges = torch.from_numpy(np.array(graph.y)), graph.to_pyg().edge_index
     x, given = torch.from_numpy(unit_rows(graph).toarray()), WAYS[way].normalised(edges, graph.n_nodes)
     models = [Reference(way, graph.n_features, graph.n_classes) for _ in splits]
-    adams = [
-        torch.optim.Adam(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAYS[0]) for model in models
-    ]
+    adams = [torch.optim.Adam(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAYS[0]) for model in models]
 
     def epoch() -> None:
         for model, adam, split in zip(models, adams, splits, strict=True):

@@ -10,6 +10,7 @@ import click
 import typer
 
 ROOT = Path(__file__).parents[1]
+EVERYWHERE = {"--help", "--verbose", "--quiet"}  # the page says these once
 
 
 def command_line() -> str:
@@ -35,7 +36,7 @@ def _command(name: str, command: Any) -> str:
 
 def _row(parameter: Any) -> str | None:
     options = parameter.opts + parameter.secondary_opts
-    if "--help" in options:
+    if EVERYWHERE & set(options):
         return None
     is_argument = parameter.param_type_name == "argument"
     shown = f"`{parameter.name.upper()}`" if is_argument else ", ".join(f"`{option}`" for option in options)

@@ -68,8 +68,8 @@ def test_settings_cannot_be_changed_in_place() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cluster=kmeans", "unknown balance setting 'cluster': choose among n_clusters, clusters"),
-        ("clusters=dbscan", "unknown clusterer 'dbscan': choose one of constrained, kmeans"),
+        ("cluster=kmeans", "unknown balance setting 'cluster': did you mean 'clusters'"),
+        ("clusters=dbscan", "unknown clusterer 'dbscan': choose from constrained, kmeans"),
         ("centrality=closeness", "unknown centrality 'closeness'"),
         ("alpha=slow", "unknown alpha schedule 'slow'"),
         ("fraction=0", "balance setting fraction='0': input should be greater than 0"),

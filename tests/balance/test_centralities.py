@@ -132,5 +132,5 @@ def test_the_users_own_scores_are_checked(graph: Graph) -> None:
         centrality(graph, scores)
     with pytest.raises(InputError, match="one number per node"):
         centrality(graph, ["a"] * 304)
-    with pytest.raises(InputError, match="unknown centrality 'closeness': choose one of betweenness, core"):
+    with pytest.raises(InputError, match="unknown centrality 'closeness': choose from betweenness, core"):
         centrality(graph, "closeness")

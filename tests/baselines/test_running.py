@@ -88,7 +88,7 @@ def test_whole_numbers_of_any_kind_are_numbers() -> None:
 def test_wrong_use(small_graph: Graph) -> None:
     with pytest.raises(InputError, match="unknown baseline 'word2vec': choose from features"):
         run_baseline("word2vec", small_graph)
-    with pytest.raises(InputError, match="no classifier 'lda'; choose from plain, reweight, pbs"):
+    with pytest.raises(InputError, match="no classifier 'lda': choose from plain, reweight, pbs"):
         run_baseline("gcn", small_graph, classifier="lda")
     with pytest.raises(InputError, match="no classifier named"):
         run_baseline("gcn", small_graph, classifier=())

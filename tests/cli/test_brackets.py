@@ -8,9 +8,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from imgcl._core.progress import Told
 from imgcl.cli import app
-from imgcl.cli.console import facts_table, training_progress
-from imgcl.training import EpochReport
+from imgcl.cli.console import facts_table
+from imgcl.cli.progress import Bar
 
 OPTIONS = ("--epochs", 3, "--set", "dim=4")
 
@@ -62,8 +63,9 @@ def test_pretrain_and_what_follows(imported, folder):
 def test_facts_and_progress_show_brackets():
     console = Console(file=io.StringIO(), width=200)
     console.print(facts_table("a[/b]", {"list": ["[x]", 1], "text": "[bold]", "number": 1234}))
+    bar = Bar("gbt on c[/d]")
+    bar(Told(0.5, "map of e[/f]"))
+    console.print(bar.progress)
     shown = console.file.getvalue()
-    for text in ("a[/b]", "[x] 1", "[bold]", "1,234"):
+    for text in ("a[/b]", "[x] 1", "[bold]", "1,234", "c[/d]", "e[/f]"):
         assert text in shown
-    with training_progress("gbt on a[/b]") as show:
-        show(EpochReport(1, 2, 0.5, None))

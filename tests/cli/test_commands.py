@@ -122,7 +122,7 @@ def test_info_datasets_presets_and_version():
     facts = json.loads(imgcl("info", "digits", "--json").stdout)
     assert facts["nodes"] == 1797
     assert facts["classes"] == 10
-    alike = facts["linked nodes"]
+    alike = facts["linked_nodes"]
     assert alike["linked_cosine"] > alike["random_cosine"] + 0.3
     assert (alike["same_label"] > 0.9, alike["chance"] < 0.2) == (True, True)
     shown = " ".join(imgcl("info", "digits").stdout.split())

@@ -151,3 +151,12 @@ def test_times():
 )
 def test_a_wrong_call_is_one_line(arguments, message, tmp_path):
     assert message in study(*arguments, cwd=tmp_path, code=2).stderr
+
+
+def test_info_reads_a_study(finished, called, monkeypatch):
+    monkeypatch.chdir(finished)
+    facts = json.loads(called("info", "studies/own", "--json").stdout)
+    assert list(facts) == ["kind", "name", "path", "cells", "command", "commit", "versions", "compute_time", "next"]
+    assert (facts["kind"], facts["cells"]["failed"], facts["cells"]["open"]) == ("study", 0, 0)
+    assert facts["next"][0] == "imgcl study status own --root studies"
+    assert "own" in called("info", "studies/own").stdout

@@ -71,7 +71,7 @@ def test_paths(tmp_path: Path, arrays: dict[str, Any]) -> None:
     np.savez(tmp_path / "Mine.npz", **arrays)
     assert load_graph(tmp_path / "Mine.npz").name == "Mine"
     assert load_graph(str(tmp_path / "Mine.npz"), binarise=True, name="x").x.max() == 1
-    with pytest.raises(InputError, match="has no option 'binarize': choose from name, binarise"):
+    with pytest.raises(InputError, match="has no option 'binarize': did you mean 'binarise'"):
         load_graph(tmp_path / "Mine.npz", binarize=True)
     with pytest.raises(DataNotFoundError, match=r"there is no file .*other\.npz"):
         load_graph(tmp_path / "other.npz")
@@ -85,10 +85,10 @@ def test_paths(tmp_path: Path, arrays: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("amazon", "did you mean amazon-computers or amazon-photo or amazon-fraud?"),
-        ("wikics", "did you mean wiki-cs"),
-        ("Coraa", "did you mean cora?"),
-        ("dlbp", "did you mean dblp"),
+        ("amazon", "did you mean 'amazon-computers' or 'amazon-photo' or 'amazon-fraud'?"),
+        ("wikics", "did you mean 'wiki-cs'"),
+        ("Coraa", "did you mean 'cora'?"),
+        ("dlbp", "did you mean 'dblp'"),
         ("nothing-like-it", "choose from amazon-computers,"),
         ("", "choose from amazon-computers,"),
     ],

@@ -184,7 +184,7 @@ def test_unknown_names_of_settings() -> None:
         make_encoder("gcn", 5, [4], depth=3)
     with pytest.raises(InputError, match="jumping = 'max': choose last or cat"):
         make_encoder("gcn", 5, [4], jumping="max")
-    with pytest.raises(InputError, match="norm = 'bath': choose one of none, batch, layer"):
+    with pytest.raises(InputError, match="norm = 'bath': did you mean 'batch'"):
         make_encoder("gcn", 5, [4], norm="bath")
-    with pytest.raises(InputError, match="activation = 'tanh': choose one of none, relu"):
+    with pytest.raises(InputError, match="activation = 'tanh': choose from none, relu"):
         make_encoder("gcn", 5, [4], activation="tanh")

@@ -139,5 +139,5 @@ def test_wrong_use(product: Any) -> None:
         TreesClassifier("even").fit(*product)
     with pytest.raises(InputError, match="is the name of one of ours"):
         choose_classifiers([("trees", TreesClassifier())])
-    with pytest.raises(InputError, match=r"unknown classifier 'tree': choose from plain, .*trees"):
+    with pytest.raises(InputError, match="unknown classifier 'tree': did you mean 'trees'"):
         choose_classifiers("tree")

@@ -73,5 +73,5 @@ def test_a_wrong_setting_says_which() -> None:
 
 
 def test_an_unknown_method_lists_the_known() -> None:
-    with pytest.raises(InputError, match=r"unknown method 'simclr': choose one of gbt, grace, bgrl, dgi, mvgrl"):
+    with pytest.raises(InputError, match=r"unknown method 'simclr': choose from gbt, grace, bgrl, dgi, mvgrl"):
         resolve_method("simclr")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import Told, listening
 from imgcl.evaluation import attribution, combine, evaluate
 from imgcl.imbalance import Split
 from imgcl.report import build_content
@@ -162,13 +163,17 @@ def test_test_nodes_may_be_as_common_as_in_the_graph() -> None:
 
 
 def test_every_step_is_announced() -> None:
-    said: list[str] = []
-    make_content(progress=said.append)
+    told: list[Told] = []
+    with listening(told.append):
+        make_content()
+    said = list(dict.fromkeys(each.text.split(": ")[0] for each in told if each.text))
     assert said == [
         "map of GBT, GBT + ImGCL (pca, 110 nodes)",
         "evaluation of GBT (plain, pbs; 3 splits)",
         "evaluation of GBT + ImGCL (plain, pbs; 3 splits)",
-        "predictions of plain, pbs for every node",
+        "predictions of GBT for every node",
+        "predictions of GBT + ImGCL for every node",
+        "evaluation of own and propagated features (3 splits)",
         "ranking of the nodes by GBT",
         "ranking of the nodes by GBT + ImGCL",
     ]

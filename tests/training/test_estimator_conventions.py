@@ -1,7 +1,9 @@
 """What scikit-learn's ``check_estimator`` asks of an estimator, as far as it applies to one whose input is a graph."""
 
 import inspect
+import logging
 import pickle
+import re
 from copy import deepcopy
 from dataclasses import replace
 
@@ -259,3 +261,27 @@ def test_balance_as_yes_or_no(small_graph):
 
 def test_no_device_is_the_default_one(small_graph):
     assert imgcl.ImGCL(**SMALL, device=None).fit(small_graph).config_.device == "auto"
+
+
+def test_verbose_says_epochs_through_the_logger(small_graph, caplog):
+    caplog.set_level("INFO", logger="imgcl")
+    quiet = imgcl.ImGCL(epochs=20, settings={"dim": 8}, blocks="learned")
+    told = quiet.fit_transform(small_graph, verbose=1)
+    assert caplog.messages[0].startswith("gbt on synthetic: epoch 2/20, loss ")
+    assert clone(imgcl.ImGCL(verbose=2)).verbose == 2
+    assert np.array_equal(told, quiet.fit(small_graph).embedding_)
+
+
+def test_verbose_is_seen_without_logging_and_only_when_asked(small_graph, capsys, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("imgcl"), "propagate", False)  # pytest has set up logging
+    model = imgcl.ImGCL(epochs=20, settings={"dim": 8}, blocks="learned")
+    model.fit(small_graph)
+    assert capsys.readouterr() == ("", "")
+    model.set_params(verbose=1).fit(small_graph)
+    assert len(re.findall(r"^gbt on synthetic: epoch \d+/20, loss", capsys.readouterr().err, re.MULTILINE)) == 10
+    labels = [int(k) if node % 2 else -1 for node, k in enumerate(small_graph.y)]
+    classifier = imgcl.ImGCLClassifier(model.set_params(verbose=0), classifier="plain")
+    classifier.fit(small_graph, labels, verbose=1)
+    assert "classifier plain: " in capsys.readouterr().err
+    assert model.fit(small_graph, verbose=0) is model
+    assert capsys.readouterr().err == ""

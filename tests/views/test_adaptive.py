@@ -110,7 +110,7 @@ def test_weights_are_computed_once_for_a_block_and_follow_its_features(monkeypat
 
 
 def test_unknown_scores() -> None:
-    with pytest.raises(InputError, match="unknown scores 'katz': choose one of degree, pagerank, eigenvector"):
+    with pytest.raises(InputError, match="unknown scores 'katz': choose from degree, pagerank, eigenvector"):
         AdaptiveEdgeRemoving(0.3, "katz")
     with pytest.raises(InputError, match=r"cutoff = 1\.5"):
         AdaptiveFeatureMasking(0.3, cutoff=1.5)

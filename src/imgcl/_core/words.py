@@ -3,16 +3,63 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
+SHORT = 3  # letters below which a part of a word says nothing
+MOST = 3
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown word: the nearest known one, or all of them.
+
+def did_you_mean(word: object, known: Iterable[object], otherwise: str = "", *, more: str = "") -> str:
+    """The end of a message about an unknown word: the known ones it may stand for, or what there is.
+
+    Args:
+        word: what was given.
+        known: what it could be.
+        otherwise: what to say when none is near; by default all of them.
+        more: what else there is to choose, after all of them.
 
     Example:
-        >>> did_you_mean("grase", ["gbt", "grace"])
-        ": did you mean 'grace'?"
+        >>> did_you_mean("grase", ["gbt", "grace"]), did_you_mean("photo", ["amazon-photo", "cora"])
+        (": did you mean 'grace'?", ": did you mean 'amazon-photo'?")
+        >>> did_you_mean("x", ["linear", "cosine"], more="or name:number")
+        ': choose from linear, cosine, or name:number'
     """
     names = [str(name) for name in known]
-    close = difflib.get_close_matches(word, names, n=1)
-    return f": did you mean {close[0]!r}?" if close else f": choose one of {', '.join(names)}"
+    near = nearest_names(str(word), names)
+    if near:
+        return f": did you mean {' or '.join(map(repr, near))}?"
+    return f": {otherwise}" if otherwise else f": choose from {', '.join([*names, *([more] if more else [])])}"
+
+
+def nearest_names(word: str, names: Iterable[str]) -> list[str]:
+    """Names that a word may stand for, the nearest first: spelt alike, or one within the other.
+
+    Example:
+        >>> nearest_names("Edge_Drop", ["edge-drop", "edge-add"]), nearest_names("amazon", ["amazon-photo", "amazon-x"])
+        (['edge-drop'], ['amazon-photo', 'amazon-x'])
+    """
+    plain = {name: _plain(name) for name in names}
+    given = _plain(word)
+    same = [name for name, text in plain.items() if text == given]
+    inside = [
+        name for name, text in plain.items() if min(len(given), len(text)) >= SHORT and (given in text or text in given)
+    ]
+    alike = difflib.get_close_matches(given, plain.values(), n=1)
+    near = [name for name, text in plain.items() if text in alike]
+    close = [name for name in near if abs(len(plain[name]) - len(given)) <= 1]  # a slip, rather than a part
+    return (same or close or inside or near)[:MOST] if given else []
+
+
+def choices_in(expected: str) -> list[str]:
+    """The values that pydantic names in its message about a literal.
+
+    Example:
+        >>> choices_in("'a', 'b' or 'c'")
+        ['a', 'b', 'c']
+    """
+    return re.findall(r"'([^']*)'", expected)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "-", name.strip().lower())

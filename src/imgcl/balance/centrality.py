@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from imgcl._core import seeding
 from imgcl._core.compiled import njit
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.graph import Graph
 from imgcl.graph import centrality as shared
 
@@ -237,7 +238,7 @@ def centrality(
     """
     if isinstance(name, str):
         if name not in CENTRALITIES:
-            raise InputError(f"unknown centrality {name!r}: choose one of {', '.join(sorted(CENTRALITIES))}")
+            raise InputError(f"unknown centrality {name!r}{did_you_mean(name, sorted(CENTRALITIES))}")
         what, scores = f"centrality {name!r}", CENTRALITIES[name](graph, damping=damping, seed=seed)
     else:
         what, scores = "the given centrality", np.array(name)

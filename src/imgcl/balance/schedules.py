@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 
 Schedule = Callable[[float], float]
 
@@ -71,7 +72,7 @@ def schedule(name: str) -> Schedule:
     """
     kind, colon, number = name.partition(":")
     if kind not in SCHEDULES:
-        raise InputError(f"unknown alpha schedule {name!r}: choose one of {', '.join(SCHEDULES)}, or name:number")
+        raise InputError(f"unknown alpha schedule {name!r}{did_you_mean(kind, SCHEDULES, more='or name:number')}")
     function = SCHEDULES[kind]
     if not colon:
         return function

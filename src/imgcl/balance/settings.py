@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import choices_in, did_you_mean
 from imgcl.balance.centrality import CENTRALITIES
 from imgcl.balance.clusters import CLUSTERERS, ONE_STAGE
 from imgcl.balance.schedules import schedule
@@ -84,14 +85,14 @@ class BalanceSettings(BaseModel):
     @classmethod
     def _known_clusters(cls, value: str) -> str:
         if value not in CLUSTERERS:
-            raise ValueError(f"unknown clusterer {value!r}: choose one of {', '.join(CLUSTERERS)}")
+            raise ValueError(f"unknown clusterer {value!r}{did_you_mean(value, CLUSTERERS)}")
         return value
 
     @field_validator("centrality")
     @classmethod
     def _known_centrality(cls, value: str) -> str:
         if value not in CENTRALITIES and value != GIVEN:
-            raise ValueError(f"unknown centrality {value!r}: choose one of {', '.join(CENTRALITIES)}")
+            raise ValueError(f"unknown centrality {value!r}{did_you_mean(value, CENTRALITIES)}")
         return value
 
     @field_validator("alpha")
@@ -170,6 +171,9 @@ class BalanceSettings(BaseModel):
 def _explain(problem: Any) -> str:
     key = str(problem["loc"][0])
     if problem["type"] == "extra_forbidden":
-        return f"unknown balance setting {key!r}: choose among {', '.join(BalanceSettings.model_fields)}"
+        return f"unknown balance setting {key!r}{did_you_mean(key, BalanceSettings.model_fields)}"
+    if problem["type"] == "literal_error":
+        choices = choices_in(problem["ctx"]["expected"])
+        return f"balance setting {key}={problem['input']!r}{did_you_mean(problem['input'], choices)}"
     message = str(problem["msg"]).removeprefix("Value error, ")
     return f"balance setting {key}={problem['input']!r}: {message[:1].lower()}{message[1:]}"

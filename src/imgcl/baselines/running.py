@@ -11,6 +11,7 @@ from typing import Any
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
+from imgcl._core.words import did_you_mean
 from imgcl.baselines.embeddings import (
     deepwalk,
     deepwalk_features,
@@ -93,7 +94,7 @@ BASELINES: dict[str, Baseline] = {
 def resolve_baseline(name: str) -> Baseline:
     """The baseline of that name."""
     if name not in BASELINES:
-        raise InputError(f"unknown baseline {name!r}: choose from {', '.join(BASELINES)}")
+        raise InputError(f"unknown baseline {name!r}{did_you_mean(name, BASELINES)}")
     return BASELINES[name]
 
 
@@ -109,7 +110,8 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     known = resolve_baseline(name).options
     for key, value in options.items():
         if key not in known:
-            raise InputError(f"baseline {name!r} has no option {key!r}: it has {', '.join(known) or 'none'}")
+            hint = did_you_mean(key, known, f"it has {', '.join(known) or 'none'}")
+            raise InputError(f"baseline {name!r} has no option {key!r}{hint}")
         if isinstance(known[key], str):
             kind, wanted = str, "a name"
         else:
@@ -198,5 +200,6 @@ def _classifiers(name: str, baseline: Baseline, given: str | Sequence[str] | Non
     unknown = [each for each in listed if each not in baseline.classifiers]
     if unknown or not listed:
         what = f"no classifier {unknown[0]!r}" if unknown else "no classifier named"
-        raise InputError(f"baseline {name!r}: {what}; choose from {', '.join(baseline.classifiers)}")
+        hint = did_you_mean(unknown[0] if unknown else "", baseline.classifiers)
+        raise InputError(f"baseline {name!r} has {what}{hint}")
     return listed

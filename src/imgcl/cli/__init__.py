@@ -21,8 +21,9 @@ from imgcl.cli.demo import demo
 from imgcl.cli.embed import embed
 from imgcl.cli.evaluate import evaluate
 from imgcl.cli.flags import in_flags
-from imgcl.cli.graphs import datasets, info
+from imgcl.cli.graphs import datasets
 from imgcl.cli.import_ import import_graph
+from imgcl.cli.info import info
 from imgcl.cli.predict import predict
 from imgcl.cli.presets import presets
 from imgcl.cli.pretrain import pretrain_command
@@ -32,6 +33,7 @@ from imgcl.cli.study import study
 from imgcl.cli.suggest import suggest
 from imgcl.cli.trace import trace
 from imgcl.cli.tune import tune
+from imgcl.cli.verbosity import Quiet, Verbose, start_verbosity, with_verbosity
 
 app = typer.Typer(
     name="imgcl",
@@ -54,7 +56,10 @@ def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    verbose: Verbose = 0,
+    quiet: Quiet = False,
 ) -> None:
+    start_verbosity(verbose, quiet)
     let_own_modules_be_found()
 
 
@@ -76,7 +81,7 @@ COMMANDS = (
 NAMES = {import_graph: "import", pretrain_command: "pretrain"}  # where it is not the function's
 HELP = {"help_option_names": ["-h", "--help"]}
 for command in COMMANDS:
-    app.command(NAMES.get(command), help=_help(command), context_settings=HELP)(command)
+    app.command(NAMES.get(command), help=_help(command), context_settings=HELP)(with_verbosity(command))
 
 
 def main() -> None:

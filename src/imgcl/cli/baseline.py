@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from imgcl.cli.console import DataDir, Law, ProtocolName, TestNodes, chosen_protocol, key_values, out
+from imgcl.cli.progress import shown_progress
 
 
 def baseline(
@@ -39,7 +40,8 @@ def baseline(
     check_options(name, given)  # also what run_baseline takes by itself, such as graph
     loaded = load_graph(graph, features="auto" if resolve_baseline(name).reads_features else "own", data_dir=data_dir)
     how = chosen_protocol(protocol, imbalance, test)
-    result = run_baseline(name, loaded, classifier=classifier, splits=splits, random_state=seed, **how, **given)
+    with shown_progress(f"baseline {name}"):
+        result = run_baseline(name, loaded, classifier=classifier, splits=splits, random_state=seed, **how, **given)
     if as_json:
         print(result.to_json())
     else:

@@ -1,30 +1,29 @@
-"""What all commands share: consoles, the progress bar, reading key=value."""
+"""What all commands share: consoles, remarks, options of several commands, reading key=value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from imgcl._core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from imgcl.training import EpochReport, Run
+    from imgcl.training import Run
 
 out = Console(emoji=False)  # a path may hold :star:
 err = Console(stderr=True, emoji=False)  # progress and remarks: standard output is for results
+verbosity: ContextVar[int] = ContextVar("verbosity", default=0)  # -1: quiet; 1, 2: -v, -vv
 
 NATURAL = "natural"  # the law, and the test nodes, where nothing else is asked for
 
@@ -63,7 +62,7 @@ def check_out(option: str, file: Path, endings: Sequence[str]) -> None:
 def chosen_blocks(run: Run, no_own_features: bool) -> dict[str, NDArray[np.float32]]:
     """The blocks of a run that a command works on; standard error says which."""
     blocks = {"learned": run.embedding} if no_own_features else run.blocks
-    err.print(f"blocks: {', '.join(blocks)}", highlight=False)
+    say(f"blocks: {', '.join(blocks)}")
     return blocks
 
 
@@ -78,30 +77,21 @@ def key_values(pairs: list[str]) -> dict[str, Any]:
     return values
 
 
-@contextmanager
-def training_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[EpochReport], None] | None]:
-    """A progress bar with loss, class shares of the selection and time left."""
-    if quiet:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[state]}", markup=False),
-    )
-    with Progress(*columns, console=err, transient=not err.is_terminal) as progress:
-        task = progress.add_task(title, total=None, state="")
+def say(text: str, head: str = "") -> None:
+    """A remark on standard error, unless the user wants it quiet.
 
-        def show(report: EpochReport) -> None:
-            state = f"loss {report.loss:.4g}"
-            if report.drawn is not None:
-                shares = " ".join(f"{100 * share:.0f}" for share in sorted(report.drawn, reverse=True)[:12])
-                state += f"  drawn % {shares}"
-            progress.update(task, total=report.epochs, completed=report.epoch, state=state)
+    Args:
+        text: shown as it is, brackets included.
+        head: what it begins with, in colour: ``written``, ``done``.
+    """
+    if verbosity.get() >= 0:
+        warn(text, head)
 
-        yield show
+
+def warn(text: str, head: str = "") -> None:
+    """A line on standard error in any case: what went wrong, or was left out."""
+    line = Text.assemble((head, "green"), ": ", text) if head else Text(text)
+    err.print(line, highlight=False, soft_wrap=True)
 
 
 def facts_table(title: str, facts: dict[str, Any]) -> Table:

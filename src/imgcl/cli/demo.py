@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich import box
@@ -15,12 +14,8 @@ from rich.table import Table
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
 from imgcl._core.terminal import printable
-from imgcl.cli.console import check_out, err, out, training_progress
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from imgcl.training import EpochReport
+from imgcl.cli.console import check_out, out, say, warn
+from imgcl.cli.progress import shown_progress
 
 
 def demo(
@@ -28,7 +23,6 @@ def demo(
     epochs: Annotated[int | None, typer.Option(help="Epochs of each pre-training (default: the preset's).")] = None,
     splits: Annotated[int, typer.Option(min=2, help="Number of splits.")] = 20,
     file: Annotated[Path, typer.Option("--out", help="Report to write: an HTML file.")] = Path("demo/report.html"),
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
 ) -> None:
     """Pre-train GBT without and with ImGCL on handwritten digits and compare both on long-tailed labels.
 
@@ -41,13 +35,8 @@ def demo(
     check_out("--out", file, [".html", ".htm"])
     reported = _can_report()
     start = time.perf_counter()
-    with ExitStack() as bars:
-
-        def on_start(title: str) -> Callable[[EpochReport], None] | None:
-            bars.close()  # one bar at a time
-            return bars.enter_context(training_progress(title, quiet=quiet))
-
-        found = run_demo(graph, epochs=epochs, splits=splits, on_start=on_start)
+    with shown_progress("demo"):
+        found = run_demo(graph, epochs=epochs, splits=splits)
     title = f"{graph}, training labels {IMBALANCE}, balanced test set (percent, mean ± sd)"
     table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("pre-training", "classifier", *METRICS):
@@ -63,11 +52,13 @@ def demo(
     if reported:
         from imgcl.report import write_report
 
-        written = write_report(found.report(), file)
+        with shown_progress("report"):
+            content = found.report()
+        written = write_report(content, file)
         out.print(
             f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", markup=False, soft_wrap=True
         )
-    err.print(f"took {time.perf_counter() - start:.0f} s")
+    say(f"took {time.perf_counter() - start:.0f} s")
 
 
 def _can_report() -> bool:
@@ -75,6 +66,6 @@ def _can_report() -> bool:
     try:
         need("report", "the report")
     except InputError as error:
-        err.print(f"there will be no report: {error}", markup=False, highlight=False, soft_wrap=True)
+        warn(f"there will be no report: {error}")
         return False
     return True

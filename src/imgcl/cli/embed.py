@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import DataDir, NoOwnFeatures, SpreadsheetSafe, check_out, err
+from imgcl.cli.console import DataDir, NoOwnFeatures, SpreadsheetSafe, check_out, say
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +60,7 @@ def embed(
         blocks, names = {"learned": stored.embedding} if alone else stored.blocks, stored.node_names
     write_blocks(blocks, names, file, spreadsheet_safe=spreadsheet_safe)
     counts = f"{len(blocks['learned']):,} nodes; {', '.join(blocks)}"
-    err.print(f"[green]written[/green]: {escape(str(file))} ({counts})")
+    say(f"{file} ({counts})", head="written")
 
 
 def _embed_new(

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import stage
 from imgcl.cli.console import (
     DataDir,
     Law,
@@ -18,10 +19,11 @@ from imgcl.cli.console import (
     TestNodes,
     chosen_blocks,
     chosen_protocol,
-    err,
     out,
     resolved_test,
+    say,
 )
+from imgcl.cli.progress import shown_progress
 
 
 def evaluate(
@@ -62,7 +64,7 @@ def evaluate(
     if fixed is not None:
         scope = stored.config.scope
         said = f"{run} was pre-trained with scope {scope.scope}: evaluating its own split ({scope.imbalance})"
-        err.print(said, markup=False, highlight=False, soft_wrap=True)
+        say(said)
     names = tuple(name.strip() for name in classifier.split(",") if name.strip())
     if not names:
         raise InputError("--classifier is empty: name at least one, for example --classifier plain,pbs")
@@ -79,10 +81,12 @@ def evaluate(
     }
     if TRANSDUCTIVE.keys() & set(names):
         options["graph"] = embedded_graph(stored, data_dir=data_dir)
-    result = run_evaluation(blocks, stored.labels, **options)
-    result = replace(result, protocol={**result.protocol, "blocks": " + ".join(blocks)})
-    features, remark = reference_blocks(stored, data_dir=data_dir)
-    references = evaluate_references(features, stored.labels, note=remark, **options)
+    with shown_progress("evaluation", 3):
+        with stage("embedding", weight=2):
+            result = run_evaluation(blocks, stored.labels, **options)
+        result = replace(result, protocol={**result.protocol, "blocks": " + ".join(blocks)})
+        features, remark = reference_blocks(stored, data_dir=data_dir)
+        references = evaluate_references(features, stored.labels, note=remark, **options)
     verdict = references.verdict(result)
     if as_json:
         rows = {**references.to_dict(), "verdict": verdict}

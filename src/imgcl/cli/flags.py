@@ -7,7 +7,19 @@ import re
 PARAMETER = re.compile(r"`(\w+)(?:=(?:'([^']*)'|(\w+)))?`")
 OPTIONS = {  # parameters that messages of the library name, and have an option of the same name
     *("balance", "batch_size", "blocks", "budget", "data_dir", "device", "directed_as", "dst", "dtype", "edges"),
-    *("features", "graph", "id_column", "label", "label_column", "labels", "like", "memory_limit", "missing", "nodes"),
+    *(
+        "epochs",
+        "features",
+        "graph",
+        "id_column",
+        "label",
+        "label_column",
+        "labels",
+        "like",
+        "memory_limit",
+        "missing",
+        "nodes",
+    ),
     *("numeric_label", "on_dangling", "out", "prior", "resume", "show", "src", "standardise", "strategy", "threads"),
     *("weight", "workers"),
 }

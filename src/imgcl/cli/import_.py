@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import err, facts_table, out
+from imgcl.cli.console import err, facts_table, out, say, verbosity, warn
+from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from imgcl.data.importing import ImportReport, ImportSettings
@@ -66,7 +66,6 @@ def import_graph(
     memory_limit: Annotated[str, typer.Option(help="Memory the import may use.")] = "2GB",
     name: Annotated[str | None, typer.Option(help="Name of the graph (default: the store's).")] = None,
     ogb: Annotated[Path | None, typer.Option(help="Directory of an OGB node data set, instead of tables.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Import tables of any size as a graph store, which all commands open like any other graph.
 
@@ -85,21 +84,21 @@ def import_graph(
         given = [name for name in ("edges", "nodes", "features", "like") if context.params[name] is not None]
         if given:
             raise InputError(f"--ogb and --{given[0]} contradict each other: give one of them")
-        with _said_when_stopped(store), _bar(quiet) as on_progress:
+        with _said_when_stopped(store), _progress() as on_progress:
             report = import_ogb(ogb, store, memory_limit=limit, on_progress=on_progress)
     else:
         if edges is None:
             raise InputError("--edges is missing: an import needs a table of edges (or --ogb)")
         settings = _settings(context)
-        with _said_when_stopped(store), _bar(quiet) as on_progress:
+        with _said_when_stopped(store), _progress() as on_progress:
             report = import_tables(settings, store, on_progress)
     _say(report)
     if ogb is None and like is None and settings.structural:
-        err.print("no feature columns (--features): the store has structural features, of random walks and degrees")
+        say("no feature columns (--features): the store has structural features, of random walks and degrees")
     command = shlex.join(["imgcl", "pretrain", str(store), "--out", f"runs/{store.stem}"])
     if like is not None:
         command = shlex.join(["imgcl", "score", "SCORER", str(store), "--out", f"{store.stem}.csv"])
-    err.print(f"next: {command}", markup=False, highlight=False, soft_wrap=True)
+    say(f"next: {command}")
     out.print(str(report.path), markup=False, highlight=False, soft_wrap=True)
 
 
@@ -139,9 +138,10 @@ def _say(report: ImportReport) -> None:
     facts |= {"relations": ", ".join(report.relations)} if report.relations else {}
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
-    err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
+    if verbosity.get() >= 0:
+        err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))
     for line in _differences(report):
-        err.print(line, markup=False, highlight=False, soft_wrap=True)
+        warn(line)
 
 
 def _differences(report: ImportReport) -> Iterator[str]:
@@ -173,24 +173,24 @@ def _said_when_stopped(store: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        text = f"stopped: {store} was not made; the same command starts again"
-        err.print(text, markup=False, highlight=False, soft_wrap=True)
+        warn(f"stopped: {store} was not made; the same command starts again")
         raise typer.Exit(130) from None
 
 
+STAGES = {"nodes": 1, "features": 3, "edges": 4, "neighbour lists": 2, "structure": 4}
+"""Stages of an import in their order, and about how long each takes against the others."""
+
+
 @contextmanager
-def _bar(quiet: bool) -> Iterator[OnProgress | None]:
-    """One line per stage, with a bar where the number of rows is known."""
-    if quiet:
-        yield None
-        return
-    columns = (TextColumn("{task.description:<16}"), BarColumn(bar_width=24), TextColumn("{task.completed:,}"))
-    with Progress(*columns, TimeElapsedColumn(), console=err, transient=not err.is_terminal) as progress:
-        tasks = {}
+def _progress() -> Iterator[OnProgress]:
+    """The rows of every stage, as parts of one progress."""
+    names = list(STAGES)
+    with shown_progress("import", sum(STAGES.values())) as whole:
 
         def show(stage: str, done: int, total: int | None) -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=total)
-            progress.update(tasks[stage], completed=done, total=total)
+            before = sum(STAGES[name] for name in names[: names.index(stage)]) if stage in STAGES else whole.done
+            share = done / total if total else 0.0
+            counted = f"{stage} {done:,}/{total:,}" if total and total != 100 else stage
+            whole.to(before + STAGES.get(stage, 0) * share, counted)
 
         yield show

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_blocks, err, out
-from imgcl.cli.reasons import check_reasons, find_reasons, write_reasons
+from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_blocks, out, say, warn
+from imgcl.cli.info import scorer_facts
+from imgcl.cli.progress import shown_progress
+from imgcl.cli.reasons import check_reasons, find_reasons, reasons_file, write_reasons
 from imgcl.cli.tables import TABLES, describe, first_rows, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from imgcl.evaluation import FittedScorer
     from imgcl.training import Run
 
 Top = Annotated[int | None, typer.Option(min=1, help="Only the first rows of the order.")]
@@ -53,6 +57,7 @@ def predict(
     seed: Annotated[int, typer.Option(help="Seed of the cross-validation that chooses the classifier's setting.")] = 0,
     no_own_features: NoOwnFeatures = False,
     spreadsheet_safe: SpreadsheetSafe = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object about what was written.")] = False,
 ) -> None:
     """Class, class probabilities and rank of every node, from the labels of some.
 
@@ -76,7 +81,8 @@ def predict(
     stored = Run(run)
     given, class_names = _labels(stored, labels, id_column, label_column)
     blocks = chosen_blocks(stored, no_own_features)
-    fitted = fit_all(blocks, given, classifier, prior, decide, class_names, "batched", seed)
+    with shown_progress("predictions"):
+        fitted = fit_all(blocks, given, classifier, prior, decide, class_names, "batched", seed)
     frame = fitted.frame(blocks, stored.node_names)
     shown = first_rows(frame, fitted.scorer, sort_by, top)
     if save is not None:
@@ -84,15 +90,14 @@ def predict(
 
         GraphScorer.of(stored, fitted.scorer).save(save)
     write_table(shown, file, spreadsheet_safe=spreadsheet_safe)
-    _report(frame, describe(fitted.scorer), file, len(shown))
+    written = {"path": file, "rows": len(shown), "reasons": reasons_file(file) if explain else None, "scorer": save}
+    _report(frame, fitted.scorer, written, as_json=as_json)
     if explain is not None:
         first = first_rows(frame, fitted.scorer, sort_by, explain).index.to_numpy()
         reasons = find_reasons(stored, fitted.scorer, blocks, given, first, sort_by)
-        write_reasons(reasons, file, stored.node_names, spreadsheet_safe=spreadsheet_safe)
+        write_reasons(reasons, file, stored.node_names, spreadsheet_safe=spreadsheet_safe, printed=not as_json)
     if save is not None:
-        err.print(
-            f"[green]written[/green]: {escape(str(save))}; next: imgcl score {escape(str(save))} GRAPH --out FILE"
-        )
+        say(f"{save}; next: imgcl score {shlex.quote(str(save))} GRAPH --out FILE", head="written")
 
 
 def _check_save(folder: Path) -> None:
@@ -120,7 +125,7 @@ def _labels(
     known, unknown = known_nodes(found, n_nodes, names)
     if unknown:
         said = f"{file}: {len(unknown):,} of {len(found):,} nodes are not in the graph, for example {unknown[0]!r}"
-        err.print(said, markup=False, highlight=False, soft_wrap=True)
+        warn(said)
     aligned = align_labels(known, n_nodes, names)
     _say_unused(run, aligned)
     return aligned, None
@@ -131,13 +136,27 @@ def _say_unused(run: Run, given: Any) -> None:
     own = run.record.labels
     unused = 0 if own is None else sum(label is None for label in given[own >= 0])
     if unused and own is not None and (own < 0).any():
-        err.print(f"the graph has labels of {unused:,} further nodes, which --labels leaves out", highlight=False)
+        warn(f"the graph has labels of {unused:,} further nodes, which --labels leaves out")
 
 
-def _report(frame: pd.DataFrame, lines: Sequence[str], file: Path, written: int) -> None:
-    for name, count in frame["class"].value_counts().items():
+def _report(frame: pd.DataFrame, scorer: FittedScorer, written: Mapping[str, Any], *, as_json: bool) -> None:
+    counts = {str(name): int(count) for name, count in frame["class"].value_counts().items()}
+    labelled = int(frame["given"].sum())
+    if as_json:
+        print(json.dumps(_facts(scorer, counts, written, nodes=len(frame), labelled=labelled), allow_nan=False))
+    for name, count in () if as_json else counts.items():
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
-    for line in lines:
-        err.print(line, markup=False, highlight=False, soft_wrap=True)
-    counts = f"{written:,} of {len(frame):,} nodes, {int(frame['given'].sum()):,} of them labelled"
-    err.print(f"[green]written[/green]: {escape(str(file))} ({counts})", soft_wrap=True)
+    for line in describe(scorer):
+        say(line)
+    said = f"{written['rows']:,} of {len(frame):,} nodes, {labelled:,} of them labelled"
+    say(f"{written['path']} ({said})", head="written")
+
+
+def _facts(
+    scorer: FittedScorer, counts: Mapping[str, int], written: Mapping[str, Any], **numbers: int
+) -> dict[str, Any]:
+    """What was written and what it stands on, as plain values with stable names."""
+    paths = {key: str(value) if isinstance(value, Path) else value for key, value in written.items()}
+    facts = scorer_facts(scorer)
+    classes = [{**each, "predicted": counts.get(each["name"], 0)} for each in facts.pop("classes")]
+    return {**paths, **numbers, "blocks": list(scorer.widths), **facts, "classes": classes}

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.cli.console import facts_table, out
 
 
@@ -28,7 +29,8 @@ def presets(
     if name is not None and "/" in name:
         chosen = next((preset for preset in found if preset.name == name), None)
         if chosen is None:
-            raise InputError(f"unknown preset {name!r}: `imgcl presets` lists them")
+            hint = did_you_mean(name, [preset.name for preset in found], "`imgcl presets` lists them")
+            raise InputError(f"unknown preset {name!r}{hint}")
         facts = {"origin": chosen.origin, "source": chosen.source, **chosen.config().training.model_dump()}
         out.print(facts_table(chosen.name, facts | chosen.config().build_settings().model_dump()))
         return

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from imgcl._core.errors import InputError, StoppedError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, err, key_values, out, training_progress
+from imgcl._core.words import did_you_mean
+from imgcl.cli.console import DataDir, key_values, out, say, warn
+from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from imgcl.graph import Graph
@@ -77,7 +79,9 @@ def pretrain_command(
     ] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out after an interruption.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in --out: after an interruption, or to more epochs.")
+    ] = False,
     diagnose: Annotated[
         bool, typer.Option(help="Record how pseudo-labels compare with the labels (not used to train).")
     ] = False,
@@ -85,7 +89,6 @@ def pretrain_command(
         str | None, typer.Option(help="Log every epoch to tensorboard (RUN/tensorboard) or mlflow (mlruns beside RUN).")
     ] = None,
     data_dir: DataDir = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
     """Learn node embeddings without labels.
 
@@ -96,6 +99,7 @@ def pretrain_command(
       imgcl pretrain digits --method grace --views "edge-drop:0.3,node-drop:0.1" --out runs/views
       imgcl pretrain lastfm-asia --features structure --out runs/lastfm
       imgcl pretrain amazon-photo --out runs/photo --resume
+      imgcl pretrain amazon-photo --out runs/photo --epochs 600 --resume
       imgcl pretrain products.store --batch-size 1024 --fanout 10,10 --out runs/products
       torchrun --nproc-per-node 2 --max-restarts 3 -m imgcl pretrain products.store --out runs/products
     """
@@ -112,7 +116,7 @@ def pretrain_command(
     given = {"encoder": encoder, "views": views, "epochs": epochs, "batch_size": batch_size, "fanout": fanout}
     overrides |= {name: value for name, value in given.items() if value is not None}
     if engine not in ("local", "ray"):
-        raise InputError(f"--engine {engine}: choose local or ray")
+        raise InputError(f"--engine {engine}{did_you_mean(engine, ('local', 'ray'))}")
     if engine == "ray":
         need("ray", "--engine ray")
     if track is not None:
@@ -144,12 +148,10 @@ def pretrain_command(
                 graph, config, run, workers=workers, resume=resume, diagnose=diagnose, data_dir=data_dir
             )
         else:
-            done = _pretrain_here(
-                loaded, config, run, source=graph, resume=resume, diagnose=diagnose, track=track, quiet=quiet
-            )
+            done = _pretrain_here(loaded, config, run, source=graph, resume=resume, diagnose=diagnose, track=track)
     except (StoppedError, KeyboardInterrupt) as stopped:
-        err.print(str(stopped) or "stopped", markup=False, highlight=False)
-        err.print(f"continue with: {_resuming(sys.argv[1:])}", markup=False, highlight=False, soft_wrap=True)
+        warn(str(stopped) or "stopped")
+        warn(f"continue with: {_resuming(sys.argv[1:])}")
         raise typer.Exit(getattr(stopped, "exit_code", 130)) from None
     if done is not None:
         _say_what_is_next(done, run)
@@ -164,20 +166,22 @@ def _pretrain_here(
     resume: bool,
     diagnose: bool,
     track: str | None,
-    quiet: bool,
 ) -> Run | None:
     """Pre-train in this process, which may be one rank of torchrun's process group; ``None`` on all ranks but 0."""
     from imgcl.training.distributed.group import joined_group, restarted
     from imgcl.training.pretrain import pretrain
+    from imgcl.training.run import Run
     from imgcl.training.tracking import tracking
 
     with joined_group() as group:
         speaks = group.is_rank_zero
         if speaks:
-            err.print(f"preset {config.preset or 'none: the defaults of the method'}", highlight=False)
+            say(f"preset {config.preset or 'none: the defaults of the method'}")
+            if resume:
+                _say_extension(Run(run), graph, config)
         with (
-            training_progress(f"{config.method} on {graph.name}", quiet=quiet or not speaks) as show,
-            tracking(track if speaks else None, run, config, show) as on_epoch,
+            shown_progress("pre-training") if speaks else nullcontext(),
+            tracking(track if speaks else None, run, config) as on_epoch,
         ):
             done = pretrain(
                 graph,
@@ -193,22 +197,33 @@ def _pretrain_here(
     return done if speaks else None
 
 
+def _say_extension(run: Run, graph: Graph, config: RunConfig) -> None:
+    """Say what it means that the run gets more epochs now."""
+    from imgcl.training.extending import continued_config, extension_sentence
+
+    if not run.exists:
+        return
+    further = continued_config(run, graph, config)
+    sentence = extension_sentence(further)
+    if sentence is not None and further.extended != run.config.extended:
+        say(sentence)
+
+
 def _say_what_is_next(done: Run, run: Path) -> None:
     from imgcl.training.settling import settling_sentence
 
     blocks = done.blocks
     widths = ", ".join(f"{name} {block.shape[1]}" for name, block in blocks.items())
     if sentence := settling_sentence(done.history):
-        err.print(sentence, highlight=False)
-    err.print(f"[green]done[/green]: {len(done.embedding):,} embeddings ({widths} columns) in {escape(str(run))}")
+        say(sentence)
+    say(f"{len(done.embedding):,} embeddings ({widths} columns) in {run}", head="done")
     if (run / "labels.npy").exists():
-        words = ["imgcl", "evaluate", str(run)]
-        err.print(f"next: {shlex.join(words)}", markup=False, highlight=False, soft_wrap=True)
+        say(f"next: {shlex.join(['imgcl', 'evaluate', str(run)])}")
     out.print(str(run), markup=False, highlight=False, soft_wrap=True)
 
 
 def _say_what_happens() -> None:
-    err.print("finishing this epoch and writing a checkpoint; Ctrl-C again stops at once", highlight=False)
+    warn("finishing this epoch and writing a checkpoint; Ctrl-C again stops at once")
 
 
 def _resuming(arguments: list[str]) -> str:

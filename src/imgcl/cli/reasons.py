@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-
-from imgcl.cli.console import err, out
+from imgcl.cli.console import out, say, warn
 from imgcl.cli.tables import write_table
 
 if TYPE_CHECKING:
@@ -46,18 +44,23 @@ def find_reasons(
 
     sources, problem = feature_sources(run)
     if problem is not None:
-        err.print(problem, markup=False, highlight=False, soft_wrap=True)
+        warn(problem)
     return explain(scorer, blocks, labels, nodes, target=target, sources=sources)
 
 
 def write_reasons(
-    reasons: Sequence[Reasons], file: Path, node_names: Sequence[str] | None, *, spreadsheet_safe: bool
+    reasons: Sequence[Reasons],
+    file: Path,
+    node_names: Sequence[str] | None,
+    *,
+    spreadsheet_safe: bool,
+    printed: bool = True,
 ) -> None:
     """Write the table, and print the reasons of the first nodes."""
     from imgcl.evaluation import reasons_frame
 
     beside = reasons_file(file)
     write_table(reasons_frame(reasons, node_names), beside, spreadsheet_safe=spreadsheet_safe)
-    for each in reasons[:SHOWN]:
+    for each in reasons[: SHOWN if printed else 0]:
         out.print(each.text(node_names), markup=False, highlight=False, soft_wrap=True)
-    err.print(f"[green]written[/green]: {escape(str(beside))} (reasons of {len(reasons):,} nodes)", soft_wrap=True)
+    say(f"{beside} (reasons of {len(reasons):,} nodes)", head="written")

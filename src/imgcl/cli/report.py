@@ -9,8 +9,9 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, Law, NoOwnFeatures, TestNodes, check_out, err, out, resolved_test
+from imgcl.cli.console import DataDir, Law, NoOwnFeatures, TestNodes, check_out, out, resolved_test, warn
 from imgcl.cli.flags import in_flags
+from imgcl.cli.progress import shown_progress
 
 
 def report(
@@ -60,26 +61,21 @@ def report(
         found = read_runs(runs, own_features=not no_own_features)
         nodes, remark = read_nodes(runs[0], graph=graph, labels=labels, data_dir=data_dir)
         if remark is not None:
-            err.print(in_flags(remark), markup=False, highlight=False, soft_wrap=True)
-        content = build_content(
-            found,
-            nodes,
-            imbalance=imbalance,
-            test=resolved_test(test, imbalance),
-            classifiers=tuple(name.strip() for name in classifier.split(",") if name.strip()),
-            splits=splits,
-            random_state=seed,
-            projection=projection,
-            points=points,
-            decision=decide,
-            progress=_say,
-        )
-    _say(f"writing {file}")
+            warn(in_flags(remark))
+        with shown_progress("report"):
+            content = build_content(
+                found,
+                nodes,
+                imbalance=imbalance,
+                test=resolved_test(test, imbalance),
+                classifiers=tuple(name.strip() for name in classifier.split(",") if name.strip()),
+                splits=splits,
+                random_state=seed,
+                projection=projection,
+                points=points,
+                decision=decide,
+            )
     written = write_report(content, file)
     out.print(str(written), highlight=False, markup=False, soft_wrap=True)
     if open_browser:
         typer.launch(written.resolve().as_uri())
-
-
-def _say(step: str) -> None:
-    err.print(f"{step} …", markup=False, highlight=False, soft_wrap=True)

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, err, out
+from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, out, say
 from imgcl.cli.predict import SortBy, Top
 from imgcl.cli.tables import TABLES, describe, first_rows, write_table
 
@@ -44,5 +43,5 @@ def score(
     for name, count in frame["class"].value_counts().items():
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
     for line in describe(loaded.scorer):
-        err.print(line, markup=False, highlight=False, soft_wrap=True)
-    err.print(f"[green]written[/green]: {escape(str(file))} ({len(shown):,} of {len(frame):,} nodes)", soft_wrap=True)
+        say(line)
+    say(f"{file} ({len(shown):,} of {len(frame):,} nodes)", head="written")

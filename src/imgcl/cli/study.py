@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, SpreadsheetSafe, err, out
+from imgcl._core.words import did_you_mean, nearest_names
+from imgcl.cli.console import DataDir, SpreadsheetSafe, out, say, warn
+from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,6 @@ def study(
         str | None, typer.Option(help="Address of a Ray cluster (default: one is started here).")
     ] = None,
     data_dir: DataDir = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     spreadsheet_safe: SpreadsheetSafe = False,
 ) -> None:
     """Run a study and print it; what was computed before is not computed again.
@@ -84,6 +83,7 @@ def study(
             raise InputError("render what? For example: imgcl study render main --out results")
         _show(store, target, out_dir, spreadsheet_safe)
         return
+    _check_action(name)
     chosen, shown = _own(target) if name == "run" else (resolve_study(name), name)
     if name != "run" and target is not None:
         raise InputError(f"imgcl study {name} takes no {target!r}: options only")
@@ -95,7 +95,7 @@ def study(
     deadline = None if budget is None else time.monotonic() + parse_time(budget)
     graphs = Graphs.load(only_datasets(spec, only or []).datasets, data_dir)
     points = filtered(chosen.points(spec, graphs), only or [])
-    with _progress(spec.name, quiet=quiet) as on_progress:
+    with _progress(f"study {spec.name}") as on_progress:
         try:
             done = run_study(
                 spec.name,
@@ -109,14 +109,12 @@ def study(
                 on_progress=on_progress,
             )
         except KeyboardInterrupt:
-            text = f"stopped; the same command continues ({_status_command(spec.name)})"
-            err.print(text, markup=False, highlight=False, soft_wrap=True)
+            warn(f"stopped; the same command continues ({_status_command(spec.name)})")
             raise typer.Exit(130) from None
-    err.print(f"{done.computed} cells computed, {done.finished} of {done.total} done", highlight=False)
+    say(f"{done.computed} cells computed, {done.finished} of {done.total} done")
     _show(store, spec.name, out_dir, spreadsheet_safe)
     if done.failed or done.blocked:
-        text = f"{done.failed} cells failed: see `{_status_command(spec.name)}`"
-        err.print(text, markup=False, highlight=False, soft_wrap=True)
+        warn(f"{done.failed} cells failed: see `{_status_command(spec.name)}`")
         raise typer.Exit(1)
 
 
@@ -136,6 +134,14 @@ def parse_time(text: str) -> float:
         else:
             raise InputError(f"--budget {text}: write a time such as 90s, 30m, 4h or 1h30m")
     return seconds + float(number or 0)
+
+
+def _check_action(name: str) -> None:
+    """Refuse a misspelt action: it would be taken for the name of a study."""
+    from imgcl.studies import STUDIES
+
+    if name not in (*ACTIONS, *STUDIES.names()) and nearest_names(name, ACTIONS):
+        raise InputError(f"unknown study {name!r}{did_you_mean(name, ACTIONS)}")
 
 
 def _own(file: str | None) -> tuple[Study, str]:
@@ -184,7 +190,7 @@ def _show(store: Store, name: str, out_dir: Path | None, spreadsheet_safe: bool)
     out.print(to_text(report, results), highlight=False, markup=False, soft_wrap=True)
     if out_dir is not None:
         for path in write_report(report, results, out_dir, spreadsheet_safe=spreadsheet_safe):
-            err.print(f"[green]written[/green]: {escape(str(path))}", highlight=False, soft_wrap=True)
+            say(str(path), head="written")
 
 
 def _list() -> None:
@@ -231,36 +237,17 @@ def _explain(results: Results) -> None:
 
 
 @contextmanager
-def _progress(title: str, *, quiet: bool) -> Iterator[Callable[..., None]]:
-    """A bar over cells with the time left; a line for each failure."""
-    from imgcl.studies.results import duration
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[state]}"),
-    )
-    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
-        task = bar.add_task(title, total=None, state="")
+def _progress(title: str) -> Iterator[Callable[..., None]]:
+    """The cells that are done with the time left; a line for each failure."""
+    with shown_progress(title) as whole:
 
         def show(progress: Any, cell: Any, record: dict[str, Any] | None) -> None:
-            state = "" if progress.left is None else f"{duration(progress.left)} left"
-            if progress.failed:
-                state += f", {progress.failed} failed"
             done = progress.finished + progress.failed + progress.blocked
-            bar.update(task, total=progress.total, completed=done, state=state)
             if record is not None and record["status"] == "failed":
-                err.print(
-                    f"failed {cell.kind}: {record['error']}: {record['message']}",
-                    highlight=False,
-                    markup=False,
-                    soft_wrap=True,
-                )
-            elif record is not None and not err.is_terminal and not quiet:
-                err.print(
-                    f"{progress.finished}/{progress.total} {cell.kind} {record['seconds']:.1f} s {state}",
-                    highlight=False,
-                )
+                warn(f"failed {cell.kind}: {record['error']}: {record['message']}")
+            failed = f"{progress.failed} failed" if progress.failed else ""
+            took = "" if record is None else f"{cell.kind} {record['seconds']:.1f} s"
+            counted = f"{done}/{progress.total} cells"
+            whole.to(done / max(1, progress.total), ", ".join(filter(None, (counted, failed, took))), progress.left)
 
         yield show

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from imgcl.cli.console import DataDir, check_out, err, out
+from imgcl._core.progress import stage
+from imgcl.cli.console import DataDir, check_out, out, say
+from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from imgcl.labelling import Progress
     from imgcl.training import Run
 
 DEFAULT_OUT = Path("to_label.csv")
@@ -39,6 +45,7 @@ def suggest(
     projection: Annotated[str, typer.Option("--map", help="How the page draws embeddings: tsne, pca, umap.")] = "tsne",
     seed: Annotated[int, typer.Option(help="Seed; the same gives the same batch.")] = 0,
     data_dir: DataDir = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object: nodes, and how far it is.")] = False,
 ) -> None:
     """Suggest which nodes to label next, the most useful first, and say how far the labelling is.
 
@@ -66,30 +73,51 @@ def suggest(
     given.check_keeps(target)
     needed = strategy == "balanced" or page is not None
     loaded = embedded_graph(stored, graph, data_dir) if needed else None
-    batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)
-    extended = given.extended(batch)
-    extended.write(target)
     own = _labels_of_graph(stored)
-    found = progress(stored, given.labels, batch=budget, random_state=seed) if given.n_labels or own else None
-    for sentence in () if found is None else found.sentences():
+    with shown_progress("suggestions", 4):
+        with stage("", weight=3):
+            batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)
+        extended = given.extended(batch)
+        extended.write(target)
+        found = progress(stored, given.labels, batch=budget, random_state=seed) if given.n_labels or own else None
+    if as_json:
+        print(json.dumps(_facts(batch, found, target, page), allow_nan=False))
+    for sentence in () if found is None or as_json else found.sentences():
         out.print(sentence, markup=False, highlight=False, soft_wrap=True)
-    err.print(f"[green]written[/green]: {escape(str(target))} ({len(batch):,} more nodes to label)")
+    say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
         from imgcl.report import labelling_content, write_report
 
         facts: dict[str, Any] = {"name": stored.facts["graph"]["name"], "file_name": target.name, "progress": found}
         names = tuple(name.strip() for name in (show or "").split(",") if name.strip())
-        content = labelling_content(
-            stored, extended, graph=loaded, show=names, projection=projection, random_state=seed, **facts
-        )
+        with shown_progress("page"):
+            content = labelling_content(
+                stored, extended, graph=loaded, show=names, projection=projection, random_state=seed, **facts
+            )
         write_report(content, page)
-        err.print(f"[green]written[/green]: {escape(str(page))}, to label in a browser")
-    err.print(
-        f"fill its column label, then: imgcl suggest {run} --labels {target}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
+        say(f"{page}, to label in a browser", head="written")
+    say(f"fill its column label, then: {shlex.join(['imgcl', 'suggest', str(run), '--labels', str(target)])}")
+
+
+def _facts(batch: pd.DataFrame, found: Progress | None, file: Path, page: Path | None) -> dict[str, Any]:
+    """The batch and how far the labelling is, as plain values with stable names."""
+    rows = json.loads(batch.drop(columns="label").to_json(orient="records"))
+    facts: dict[str, Any] = {"path": str(file), "page": None if page is None else str(page), "suggested": rows}
+    if found is None:
+        return {**facts, "progress": None}
+    recall = found.recall
+    facts["progress"] = {
+        "labels": found.labels,
+        "asked": found.asked,
+        "classes": [{"name": name, "labels": count} for name, count in found.counts.items()],
+        "macro_recall": None if recall.mean is None else {"mean": recall.mean, "ci95": recall.ci95},
+        "batch": found.batch,
+        "gain": found.gain,
+        "new_class": found.unseen,
+        "worth_it": found.worth_it,
+        "sentences": found.sentences(),
+    }
+    return facts
 
 
 def _labels_of_graph(run: Run) -> int:
@@ -100,8 +128,8 @@ def _labels_of_graph(run: Run) -> int:
     if codes is None or not (codes >= 0).any():
         return 0
     if labels_of_graph(run) is None:
-        err.print("every node of the graph has a label: these labels are not used, as if nobody had labelled any")
+        say("every node of the graph has a label: these labels are not used, as if nobody had labelled any")
         return 0
     known = int((codes >= 0).sum())
-    err.print(f"{known:,} nodes have a label in the graph: they count as labelled", highlight=False)
+    say(f"{known:,} nodes have a label in the graph: they count as labelled")
     return known

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,8 @@ def first_rows(frame: pd.DataFrame, scorer: FittedScorer, sort_by: str | None, t
     Without ``--sort-by``, ``--top`` takes the nodes with the smallest rank.
     """
     if sort_by is not None and sort_by not in scorer.class_names:
-        raise InputError(f"--sort-by {sort_by}: the classes are {', '.join(scorer.class_names)}")
+        hint = did_you_mean(sort_by, scorer.class_names, f"the classes are {', '.join(scorer.class_names)}")
+        raise InputError(f"--sort-by {sort_by}{hint}")
     if sort_by is None and top is None:
         return frame
     columns, rising = ["rank"], [True]

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
-from imgcl.cli.console import check_out, err, out
+from imgcl.cli.console import check_out, out, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,4 +73,4 @@ def save_picture(figure: Figure, plot: Path) -> None:
 
     with atomic_path(plot) as temporary:
         figure.savefig(temporary, dpi=150)
-    err.print(f"[green]written[/green]: {escape(str(plot))}")
+    say(str(plot), head="written")

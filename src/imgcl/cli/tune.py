@@ -11,7 +11,8 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, err, out
+from imgcl.cli.console import DataDir, out, say
+from imgcl.cli.progress import shown_progress
 
 
 def tune(
@@ -46,22 +47,23 @@ def tune(
 
     def show(number: int, value: float | None, settings: Mapping[str, Any]) -> None:
         text = "failed" if value is None else f"{value:.4f}"
-        err.print(f"trial {number}: {text}  {_written(settings)}", highlight=False, markup=False, soft_wrap=True)
+        say(f"trial {number}: {text}  {_written(settings)}")
 
-    found = search(
-        # The number of classes is a setting of the task; without labels it has to be found.
-        loaded.with_labels(None) if no_labels else loaded,
-        method=method,
-        trials=trials,
-        balance=None if no_balance else balance,
-        imbalance=imbalance,
-        preset=preset,
-        epochs=epochs,
-        storage=storage,
-        random_state=seed,
-        on_trial=show,
-    )
-    err.print(f"best of {found.trials} trials: {found.criterion} {found.value:.4f}", highlight=False)
+    with shown_progress("tuning"):
+        found = search(
+            # The number of classes is a setting of the task; without labels it has to be found.
+            loaded.with_labels(None) if no_labels else loaded,
+            method=method,
+            trials=trials,
+            balance=None if no_balance else balance,
+            imbalance=imbalance,
+            preset=preset,
+            epochs=epochs,
+            storage=storage,
+            random_state=seed,
+            on_trial=show,
+        )
+    say(f"best of {found.trials} trials: {found.criterion} {found.value:.4f}")
     command = _command(
         graph,
         method,

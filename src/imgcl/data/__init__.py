@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from imgcl._core.errors import DataNotFoundError, InputError
+from imgcl._core.words import did_you_mean
 from imgcl.data.benchmark_npz import read_benchmark_npz
 from imgcl.data.built_in import BUILT_IN
 from imgcl.data.digits import digits_graph
@@ -161,8 +161,8 @@ def _call(
 def _check_options(what: str, options: dict[str, Any], allowed: Sequence[str]) -> None:
     unknown = [option for option in options if option not in allowed]
     if unknown:
-        choice = f"choose from {', '.join(allowed)}" if allowed else "it takes none"
-        raise InputError(f"{what} has no option {unknown[0]!r}: {choice}")
+        hint = did_you_mean(unknown[0], allowed, "" if allowed else "it takes none")
+        raise InputError(f"{what} has no option {unknown[0]!r}{hint}")
 
 
 def _unknown(source: str, path: Path) -> InputError:
@@ -173,8 +173,4 @@ def _unknown(source: str, path: Path) -> InputError:
         )
     if path.suffix or path.parent != Path():
         return DataNotFoundError(f"there is no file {source}, and no data set of that name ({', '.join(known)})")
-    name = source.lower().replace("_", "-")
-    near = [other for other in known if name and (name in other or other in name)]
-    near = near or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near[:3])}?" if near else f"choose from {', '.join(known)}, or give a path"
-    return InputError(f"unknown data set {source!r}: {hint}")
+    return InputError(f"unknown data set {source!r}{did_you_mean(source, known, more='or give a path')}")

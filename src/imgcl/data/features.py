@@ -7,6 +7,7 @@ import re
 from typing import Literal, get_args
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.graph import Graph
 
 FeatureChoice = Literal["auto", "own", "structure"]
@@ -30,7 +31,7 @@ def split_features(source: str) -> tuple[str, str | None]:
 def choose_features(graph: Graph, choice: str) -> Graph:
     """The graph with the features that were chosen; structural ones by default where it has none, said in one line."""
     if choice not in CHOICES:
-        raise InputError(f"features is {choice!r}: choose from {', '.join(CHOICES)}")
+        raise InputError(f"features is {choice!r}{did_you_mean(choice, CHOICES)}")
     if choice == "own" or (choice == "auto" and graph.n_features):
         return graph
     from imgcl.graph.structure import is_structural, with_structure  # loads torch and numba, which a file does without

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from imgcl._core.draws import source
 from imgcl._core.errors import InputError
 from imgcl._core.fused.bias_activation import PReLU
+from imgcl._core.words import did_you_mean
 from imgcl.graph.block import Block
 
 Norm = Literal["none", "batch", "layer"]
@@ -58,7 +59,7 @@ def make_norm(norm: Norm, width: int, momentum: float = 0.1) -> nn.Module:
         "layer": lambda: nn.LayerNorm(width, dtype=torch.float32),
     }
     if norm not in choices:
-        raise InputError(f"norm = {norm!r}: choose one of {', '.join(choices)}")
+        raise InputError(f"norm = {norm!r}{did_you_mean(norm, choices)}")
     return choices[norm]()
 
 
@@ -73,7 +74,7 @@ def make_activation(activation: Activation) -> nn.Module:
         "rrelu": lambda: nn.LeakyReLU((1 / 8 + 1 / 3) / 2),
     }
     if activation not in choices:
-        raise InputError(f"activation = {activation!r}: choose one of {', '.join(choices)}")
+        raise InputError(f"activation = {activation!r}{did_you_mean(activation, choices)}")
     return choices[activation]()
 
 

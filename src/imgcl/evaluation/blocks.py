@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import tracked
 from imgcl.evaluation.labels import finite_rows, normalise_rows
 from imgcl.evaluation.names import Classifier
 from imgcl.evaluation.tasks import Bench, LinearModel, Task
@@ -155,7 +156,8 @@ def fit_blocks(classifier: Classifier, bench: Bench, blocks: Blocks) -> list[Lin
     """
     if len(blocks.widths) == 1:
         return classifier(bench)
-    fits = [_fit(classifier, bench, blocks, weights) for weights in blocks.weightings()]
+    choices = tracked(blocks.weightings(), "", "choice of blocks")
+    fits = [_fit(classifier, bench, blocks, weights) for weights in choices]
     models = list(fits[0])
     for group in bench.chosen_together():
         good = _good_choices(bench.tasks, group, fits)

@@ -23,12 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.metrics import confusion_matrix
 from imgcl.evaluation.priors import class_values, read_number
 
 Floats = NDArray[np.float64]
 PLAIN_RULES = ("argmax", "balanced")
 FLAG_RULES = ("flag-rate", "min-precision", "min-recall")
+RULES = (*PLAIN_RULES, "cost", *FLAG_RULES)
 FEWEST_FLAGGED = 5  # a precision of fewer nodes is chance
 DRAWS = 2000  # of the rates, for intervals
 
@@ -122,10 +124,9 @@ def parse_rule(text: str, class_names: Sequence[str]) -> Rule:
         return Rule(kind, class_values(rest, class_names, "decision"), text)
     if kind in FLAG_RULES and rest:
         return Rule(kind, _rate(rest, class_names), text)
-    raise InputError(
-        f"`decision` is {text!r}: choose argmax, balanced, cost:CLASS=10,OTHER=1, flag-rate:2%, min-precision:0.8 or "
-        "min-recall:0.9"
-    )
+    every = "choose argmax, balanced, cost:CLASS=10,OTHER=1, flag-rate:2%, min-precision:0.8 or min-recall:0.9"
+    known = [] if kind in RULES else RULES  # else it is the rest that is wrong
+    raise InputError(f"`decision` is {text!r}{did_you_mean(kind, known, every)}")
 
 
 def _rate(text: str, class_names: Sequence[str]) -> dict[int, float]:

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imgcl._core.progress import stage, tracked
 from imgcl._core.seeding import derive
 from imgcl.evaluation.blocks import FEATURES, Blocks, fit_blocks
 from imgcl.evaluation.classifiers import TAUS, log_prior, plain
@@ -24,6 +25,7 @@ from imgcl.evaluation.tasks import Bench, Classified, LinearModel, Task, classif
 from imgcl.evaluation.trees import LARGEST_SEED, NARROW, WIDE_BINS, threads_of_torch
 
 ENOUGH = 20  # labels per class, in the mean, from which trees are worth something
+LINEAR = 0.3  # share of the time that the linear model takes, roughly
 LEADING = 64  # columns of a block of features that trees look at: singular vectors come with the largest first
 BOOSTING = {
     "learning_rate": 0.1,
@@ -70,7 +72,8 @@ class Ensemble:
 
     def fit(self, bench: Bench, seed: int, blocks: Blocks) -> list[EnsembleModel]:
         """A model for each task."""
-        linear = fit_blocks(plain, bench, blocks)
+        with stage("linear model", weight=LINEAR):
+            linear = fit_blocks(plain, bench, blocks)
         grown = _boosted(bench.tasks, blocks, seed)
         none = torch.zeros(bench.tasks[0].n_classes, dtype=torch.float32)
         models = [EnsembleModel(*pair, none) for pair in zip(linear, grown, strict=True)]
@@ -113,7 +116,8 @@ def _boosted(tasks: Sequence[Task], blocks: Blocks, seed: int) -> list[TreeModel
         return [None] * len(tasks)
     columns = leading_columns(blocks)
     with threads_of_torch():
-        return [_boost(task, columns, derive(seed, "boosting", i)) for i, task in enumerate(tasks)]
+        each = enumerate(tracked(tasks, "boosted trees", "fit", weight=1 - LINEAR))
+        return [_boost(task, columns, derive(seed, "boosting", i)) for i, task in each]
 
 
 def leading_columns(blocks: Blocks) -> NDArray[np.int64]:

@@ -12,7 +12,9 @@ from sklearn.base import clone, is_classifier
 from torch import Tensor
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import tracked
 from imgcl._core.seeding import derive
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.blocks import Blocks, fit_blocks
 from imgcl.evaluation.ensemble import Ensemble
 from imgcl.evaluation.forest import SMALLEST
@@ -77,7 +79,8 @@ class EstimatorClassifier:
 
     def fit(self, bench: Bench, seed: int, blocks: Blocks) -> Sequence[Model]:
         """One fitted clone for each task; validation rows are not used."""
-        return [self._fit(task, derive(seed, "classifier", i) % LARGEST_SEED) for i, task in enumerate(bench.tasks)]
+        tasks = enumerate(tracked(bench.tasks, "", "fit"))
+        return [self._fit(task, derive(seed, "classifier", i) % LARGEST_SEED) for i, task in tasks]
 
     def _fit(self, task: Task, seed: int) -> Model:
         estimator = clone(self.estimator)
@@ -100,6 +103,7 @@ class ValidatedTrees(EstimatorClassifier):
 
 ESTIMATORS: dict[str, EstimatorClassifier | Ensemble] = {"trees": ValidatedTrees(), "ensemble": Ensemble()}
 """Classifiers by name that are not linear."""
+COSTS = {"pbs": 3.0, "ensemble": 2.0, "trees": 4.0, **dict.fromkeys(TRANSDUCTIVE, 3.0)}
 
 Inductive = Classifier | EstimatorClassifier | Ensemble
 AnyClassifier = Inductive | Transductive
@@ -108,6 +112,11 @@ AnyClassifier = Inductive | Transductive
 def classifier_names() -> tuple[str, ...]:
     """Names that :func:`choose_classifiers` knows."""
     return (*CLASSIFIERS, *ESTIMATORS, *TRANSDUCTIVE)
+
+
+def cost(name: str) -> float:
+    """About how many times as long as a linear classifier one takes, for estimates of the time left."""
+    return COSTS.get(name, 1.0)
 
 
 def _is_open_seed(name: str, value: Any) -> bool:
@@ -164,7 +173,7 @@ def _by_name(names: Sequence[str]) -> dict[str, AnyClassifier]:
     unknown = [name for name in names if name not in classifier_names()]
     if unknown or not names:
         what = f"unknown classifier {unknown[0]!r}" if unknown else "no classifier was named"
-        raise InputError(f"{what}: choose from {', '.join(classifier_names())}")
+        raise InputError(f"{what}{did_you_mean(unknown[0] if unknown else '', classifier_names())}")
     known: dict[str, AnyClassifier] = {**CLASSIFIERS, **ESTIMATORS, **TRANSDUCTIVE}
     return {name: known[name] for name in names}
 

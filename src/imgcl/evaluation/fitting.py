@@ -14,6 +14,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl._core.torch_settings import usual_torch
 from imgcl.evaluation.alignment import ordered_labels
@@ -118,7 +119,8 @@ def fit_all(
     check_embedding(blocks.rows, len(labels.codes))
     wanted, rule = parse_prior(prior, labels.names), parse_rule(decision, labels.names)
     name, chosen = _single(classifier)
-    trained = _train(chosen, blocks, labels, probe, seed)
+    with stage(f"classifier {name}"):
+        trained = _train(chosen, blocks, labels, probe, seed)
     if np.isnan(trained.logits).any():
         return Fitted(_without_probabilities(trained, name, blocks, labels, wanted, rule), trained.logits, labels)
     codes = labels.codes[trained.outside]

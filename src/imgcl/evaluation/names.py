@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.centroids import lda, nearest_mean
 from imgcl.evaluation.classifiers import (
     balanced,
@@ -56,12 +57,12 @@ def resolve_classifiers(names: str | Sequence[str]) -> dict[str, Classifier]:
     unknown = [name for name in listed if name not in CLASSIFIERS]
     if unknown or not listed:
         what = f"unknown classifier {unknown[0]!r}" if unknown else "no classifier was named"
-        raise InputError(f"{what}: choose from {', '.join(CLASSIFIERS)}")
+        raise InputError(f"{what}{did_you_mean(unknown[0] if unknown else '', CLASSIFIERS)}")
     return {name: CLASSIFIERS[name] for name in listed}
 
 
 def resolve_probe(name: str) -> Probe:
     """The probe of that name."""
     if name not in PROBES:
-        raise InputError(f"unknown probe {name!r}: choose from {', '.join(PROBES)}")
+        raise InputError(f"unknown probe {name!r}{did_you_mean(name, PROBES)}")
     return PROBES[name]

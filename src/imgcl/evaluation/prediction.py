@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from imgcl._core.errors import DataNotFoundError, InputError
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.unlabelled import FILE_WORDS, is_infinite, is_unlabelled
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.alignment import count_rows, is_number, names_of, ordered_labels
 from imgcl.evaluation.fitting import DEFAULT, fit_all
 from imgcl.graph.checks import check_distinct
@@ -149,7 +150,9 @@ def _two_columns(
     wanted = {"id_column": id_column, "label_column": label_column}
     for parameter, name in wanted.items():
         if name is not None and header.count(name) != 1:
-            raise InputError(f"{file} has {header.count(name)} columns {name!r} (`{parameter}`): it has {header}")
+            known = [] if name in header else header  # else it is there twice
+            hint = did_you_mean(name, known, f"it has {', '.join(header)}")
+            raise InputError(f"{file} has {header.count(name) or 'no'} columns {name!r} (`{parameter}`){hint}")
     others = [name for name in header if name not in wanted.values()]
     node, label = (header.index(name if name is not None else (others or [""])[0]) for name in wanted.values())
     return [["node", "label"], *([*_cells(line, node, label)] for line in lines[1:])]

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 
 Floats = NDArray[np.float64]
 NATURAL, BALANCED, LABELS, ESTIMATED = "natural", "balanced", "labels", "estimated"
@@ -128,7 +129,7 @@ def parse_prior(prior: Any, class_names: Sequence[str]) -> str | Prior:
     if isinstance(prior, str) and prior in PRIORS:
         return Prior((1 / len(class_names),) * len(class_names), BALANCED) if prior == BALANCED else prior
     if isinstance(prior, str) and "=" not in prior:
-        raise InputError(f"`prior` is {prior!r}: choose from {', '.join(PRIORS)}, or write class=share,class=share")
+        raise InputError(f"`prior` is {prior!r}{did_you_mean(prior, PRIORS, more='or write class=share,class=share')}")
     if isinstance(prior, str | Mapping):
         return Prior(_completed(class_values(prior, class_names, "prior"), len(class_names)), "given")
     shares = np.asarray(prior, dtype=np.float64)
@@ -158,7 +159,8 @@ def class_values(given: str | Mapping[Any, float], class_names: Sequence[str], w
     position = {name: k for k, name in enumerate(class_names)}
     unknown = [name for name in pairs if name not in position]
     if unknown:
-        raise InputError(f"`{what}` has class {unknown[0]!r}: the classes are {', '.join(class_names)}")
+        hint = did_you_mean(unknown[0], class_names, f"the classes are {', '.join(class_names)}")
+        raise InputError(f"`{what}` has class {unknown[0]!r}{hint}")
     return {position[name]: read_number(value, what) for name, value in pairs.items()}
 
 

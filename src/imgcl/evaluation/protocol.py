@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.alignment import ordered_labels
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.ceiling import ceiling_models
-from imgcl.evaluation.estimators import choose_classifiers, fit_classifier
+from imgcl.evaluation.estimators import choose_classifiers, cost, fit_classifier
 from imgcl.evaluation.groups import class_groups
 from imgcl.evaluation.labels import Labels, encode_labels, named
 from imgcl.evaluation.metrics import confusion_matrix, expected_calibration_error
@@ -116,12 +118,14 @@ def evaluate(
     if looking and (graph is None or graph.n_nodes != len(labels.codes)):
         raise InputError(f"classifier {looking[0]!r} looks at the graph: give that of these nodes (`graph`)")
     scores = {}
-    for name, each in chosen.items():
-        if isinstance(each, Transductive):
-            assert graph is not None
-            scores[name] = _score_transductive(each, graph, bench, blocks, labels, drawn)
-        else:
-            scores[name] = _score(fit_classifier(each, bench, seed, blocks), x, labels, drawn)
+    with stage("", sum(map(cost, chosen))):
+        for name, each in chosen.items():
+            with stage(name, weight=cost(name)):
+                if isinstance(each, Transductive):
+                    assert graph is not None
+                    scores[name] = _score_transductive(each, graph, bench, blocks, labels, drawn)
+                else:
+                    scores[name] = _score(fit_classifier(each, bench, seed, blocks), x, labels, drawn)
     return EvaluationResult(
         scores=scores,
         class_names=labels.names,
@@ -167,7 +171,7 @@ def protocol_splits(
 def with_test(drawn: Sequence[Split], labels: Labels, test: str, seed: int) -> list[Split]:
     """The splits with the test nodes that were asked for."""
     if test not in TESTS:
-        raise InputError(f"test is {test!r}: choose from {', '.join(TESTS)}")
+        raise InputError(f"test is {test!r}{did_you_mean(test, TESTS)}")
     if test == "balanced":
         return list(drawn)
     return [natural_test(split, labels.codes, seed, i) for i, split in enumerate(drawn)]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imgcl._core.progress import stage
 from imgcl._core.terminal import printable
 from imgcl.evaluation.comparison import compare
 from imgcl.evaluation.intervals import Estimate
@@ -121,13 +122,22 @@ def evaluate_references(
     """
     options = {**options, "ceiling": 0}
     rows = {title: {name: blocks[name]} for name, title in TITLES.items() if name in blocks}
-    found = {title: evaluate(x, y, **options) for title, x in rows.items()}
-    if OWN not in blocks:
-        return References(found, note)
+    found = {}
+    with stage("to beat, without training", len(rows) + (OWN in blocks)):
+        for title, x in rows.items():
+            with stage(title):
+                found[title] = evaluate(x, y, **options)
+        if OWN not in blocks:
+            return References(found, note)
+        with stage("trees on own features"):
+            return References(found, note, _trees(blocks[OWN], y, options))
+
+
+def _trees(own: ArrayLike, y: ArrayLike, options: Mapping[str, Any]) -> EvaluationResult:
+    """The classifier ``trees`` on own features, on the first splits."""
     splits = options.get("splits", 20)
     some = min(splits, TREE_SPLITS) if isinstance(splits, int) else list(splits)[:TREE_SPLITS]
-    trees = evaluate({OWN: blocks[OWN]}, y, **{**options, "classifier": TREES, "splits": some, "probe": "batched"})
-    return References(found, note, trees)
+    return evaluate({OWN: own}, y, **{**options, "classifier": TREES, "splits": some, "probe": "batched"})
 
 
 def _mean_on(result: EvaluationResult, classifier: str, metric: str, splits: set[int]) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.groups import GROUP_NAMES, Groups
 from imgcl.evaluation.intervals import Estimate, estimate
 from imgcl.evaluation.metrics import precision, recall, summary_metrics
@@ -121,7 +122,7 @@ class EvaluationResult:
         """A metric's value in each cell."""
         values = self.of(classifier).values(self.groups)
         if metric not in values:
-            raise InputError(f"no metric {metric!r}: choose from {', '.join(values)}")
+            raise InputError(f"no metric {metric!r}{did_you_mean(metric, values)}")
         return values[metric]
 
     def __str__(self) -> str:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 
 Floats = NDArray[np.float64]
 NATURAL = "natural"
@@ -98,7 +99,7 @@ def pareto(n_classes: int, shape: float, form: str = "lomax") -> Floats:
         raise InputError(f"imbalance 'pareto' has shape {shape}: it must be above 0 (smaller is more imbalanced)")
     forms = ("lomax", "classic", "rank")
     if form not in forms:
-        raise InputError(f"imbalance 'pareto' has no form {form!r}: choose from {', '.join(forms)}")
+        raise InputError(f"imbalance 'pareto' has no form {form!r}{did_you_mean(form, forms)}")
     k = np.arange(n_classes, dtype=np.float64)
     with np.errstate(over="ignore"):  # reported by Imbalance.weights
         if form == "rank":
@@ -158,10 +159,9 @@ def _parse_text(text: str) -> Imbalance:
     if "," in text:
         return _explicit([_number(part, text) for part in text.split(",")])
     if name not in LAWS or not parameters or len(parameters) > (2 if name == "pareto" else 1):
-        raise InputError(
-            f"unknown imbalance {text!r}: write natural, exp:100, pareto:1, pareto:1:classic, step:10, "
-            "or sizes like 5,3,1"
-        )
+        known = [] if name in LAWS else [NATURAL, *LAWS]
+        every = "write natural, exp:100, pareto:1, pareto:1:classic, step:10, or sizes like 5,3,1"
+        raise InputError(f"unknown imbalance {text!r}{did_you_mean(name, known, every)}")
     value, forms = _number(parameters[0], text), parameters[1:]
     LAWS[name](2, value, *forms)  # complain about the parameters now, not when the first split is drawn
     shown = [name, _text(value), *(form for form in forms if form != "lomax")]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from imgcl._core.apportion import TIE
 from imgcl._core.errors import InputError
 from imgcl._core.seeding import RandomState, as_seed, generator
+from imgcl._core.words import did_you_mean
 from imgcl.graph import Graph
 from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, report_caps
 from imgcl.imbalance.splits import Split
@@ -74,7 +75,7 @@ def apply_scope(graph: Graph, split: Split, scope: str = "train", random_state: 
         [250, 79, 25]
     """
     if scope not in SCOPES:
-        raise InputError(f"unknown scope {scope!r}: choose from {', '.join(SCOPES)}")
+        raise InputError(f"unknown scope {scope!r}{did_you_mean(scope, SCOPES)}")
     if scope == "train":
         return ScopedGraph(scope, graph, np.arange(graph.n_nodes), graph, split, split)
     keep, sizes = _thin(graph, split, as_seed(random_state))

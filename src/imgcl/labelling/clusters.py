@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core import seeding
+from imgcl._core.progress import stage
 from imgcl.balance import kmeans
 from imgcl.balance.clusters import as_points
 from imgcl.balance.clusters.lloyd import centroid_costs, row_norms
@@ -82,7 +83,9 @@ def cluster(rows: NDArray[np.float32], n_clusters: int, seed: int) -> Clusters:
     """
     sample = _sample(rows, n_clusters, seed)
     steps = 100 if n_clusters <= FEW else 20
-    found = kmeans(sample, n_clusters, max_iterations=steps, seed=seeding.derive(seed, "clusters"), mini_batch=False)
+    with stage(f"{n_clusters:,} clusters", weight=0.8):
+        stream = seeding.derive(seed, "clusters")
+        found = kmeans(sample, n_clusters, max_iterations=steps, seed=stream, mini_batch=False)
     labels, distance = nearest(rows, found.centroids)
     # Largest first, and no empty ones: of equal rows all are nearest to one centroid.
     sizes = np.bincount(labels, minlength=n_clusters)

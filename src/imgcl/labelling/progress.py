@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.intervals import Estimate
@@ -128,7 +129,8 @@ def measure(rows: NDArray[np.float32], labels: Labels, asked: int, batch: int | 
 def _curve(rows: NDArray[np.float32], labels: Labels, nodes: NDArray[np.int64], seed: int) -> dict[int, CrossValidated]:
     """The recall with every number of folds; empty where nothing can be left out."""
     own, codes, weights = rows[nodes], labels.codes[nodes], stands_for(rows, nodes, seed)
-    found = {folds: cross_validate(own, codes, folds, weights=weights, seed=seed) for folds in FOLDS}
+    with stage("recall so far", sum(FOLDS)):
+        found = {folds: cross_validate(own, codes, folds, weights=weights, seed=seed) for folds in FOLDS}
     return {folds: each for folds, each in found.items() if each is not None}
 
 

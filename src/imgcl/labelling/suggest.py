@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
 from imgcl.evaluation.blocks import Blocks
@@ -79,8 +80,9 @@ def suggest(
     check_budget(budget, int(len(asked) - asked.sum()))
     blocks = Blocks.of(source.embedding, source.n_nodes)
     task = LabellingTask(blocks.rows, known, asked, int(budget), as_seed(random_state), source.load_graph, n_clusters)
-    nodes = check_choice(choose(task), task)
-    return _table(source, nodes, reasons(task, nodes, len(blocks.widths)))
+    with stage(f"strategy {strategy}" if isinstance(strategy, str) else "strategy"):
+        nodes = check_choice(choose(task), task)
+        return _table(source, nodes, reasons(task, nodes, len(blocks.widths)))
 
 
 def check_budget(budget: int, left: int) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core import seeding
+from imgcl._core.progress import tracked
 from imgcl.evaluation.intervals import Estimate
 from imgcl.labelling.clusters import nearest
 from imgcl.labelling.expected import fit
@@ -80,7 +81,7 @@ def cross_validate(
     if (sizes > 0).sum() < 2 or sizes.max() < 2:
         return None
     right = np.zeros(len(codes))
-    for repeat in range(repeats):
+    for repeat in tracked(range(repeats), f"cross-validation, {folds} folds", "repeat", weight=folds):
         fold = _folds(codes, folds, seeding.generator(seed, "folds", folds, repeat))
         for i in np.unique(fold[fold >= 0]):
             held = fold == i

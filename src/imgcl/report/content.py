@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl.evaluation import Estimate, EvaluationResult, attribution, class_groups, combine, evaluate
 from imgcl.evaluation.labels import Labels, encode_labels, named
@@ -25,6 +26,9 @@ from imgcl.report.ranking import ranking_entry
 from imgcl.report.words import run_conclusion, tail_conclusion
 
 POINTS = 20_000  # what WebGL draws smoothly on a laptop
+# Time of the parts of a report in units of the predictions of one run, roughly: for estimates of the time left.
+COST_OF_MAP, COST_OF_EVALUATION, COST_OF_RANKING, COST_OF_REFERENCES = 8, 12, 6, 4
+COST_OF_RUN = COST_OF_MAP + COST_OF_EVALUATION + COST_OF_RANKING + 1
 FACTORS = ("accuracy", "head", "middle", "tail")
 
 
@@ -105,7 +109,6 @@ def build_content(
     projection: str = "tsne",
     points: int = POINTS,
     decision: str = "argmax",
-    progress: Callable[[str], None] = lambda step: None,
 ) -> dict[str, Any]:
     """Evaluate the runs, draw their maps, and put everything into one value that JSON can hold.
 
@@ -121,7 +124,6 @@ def build_content(
         projection: a name of ``imgcl.report.PROJECTIONS``.
         points: most nodes on a map; beyond that a random sample is drawn.
         decision: how probabilities become classes in the ranking, a rule of :mod:`imgcl.evaluation.decisions`.
-        progress: is told each step before it begins.
     """
     if not runs:
         raise InputError("a report needs at least one run")
@@ -148,13 +150,16 @@ def build_content(
         "effects": None,
         "runs": [_run(run, shown) for run in runs],
     }
-    progress(f"map of {', '.join(run.name for run in runs)} ({projection}, {len(shown):,} nodes)")
-    maps = project([run.embeddings[0][shown] for run in runs], projection, seed=seed)
-    for entry, plane in zip(content["runs"], maps, strict=True):
-        entry["x"], entry["y"] = coordinates(plane[:, 0]), coordinates(plane[:, 1])
-    if nodes.labels is not None:
-        _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, test, seed, progress)
-        _add_rankings(content, runs, nodes, shown, decision, seed, progress)
+    labelled = nodes.labels is not None
+    with stage("", len(runs) * (COST_OF_RUN if labelled else COST_OF_MAP) + COST_OF_REFERENCES * labelled):
+        title = f"map of {', '.join(run.name for run in runs)} ({projection}, {len(shown):,} nodes)"
+        with stage(title, len(runs), weight=COST_OF_MAP * len(runs)):
+            maps = project([run.embeddings[0][shown] for run in runs], projection, seed=seed)
+        for entry, plane in zip(content["runs"], maps, strict=True):
+            entry["x"], entry["y"] = coordinates(plane[:, 0]), coordinates(plane[:, 1])
+        if labelled:
+            _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, test, seed)
+            _add_rankings(content, runs, nodes, shown, decision, seed)
     return content
 
 
@@ -205,13 +210,12 @@ def _add_evaluation(
     splits: int,
     test: str,
     seed: int,
-    progress: Callable[[str], None],
 ) -> None:
     labels = named(encode_labels(nodes.labels if nodes.labels is not None else []), nodes.class_names)
     fixed = runs[0].split
     drawn = draw_splits(labels, imbalance, splits if fixed is None else [fixed], seed)
     drawn = drawn if fixed is not None else with_test(drawn, labels, test, seed)
-    results = [run.result or _evaluate(run, nodes, drawn, classifiers, progress) for run in runs]
+    results = [run.result or _evaluate(run, nodes, drawn, classifiers) for run in runs]
     content["nodes"]["class"] = classes(labels.codes[shown])
     content["nodes"]["role"] = classes(_roles(drawn[0], nodes.n_nodes)[shown])
     content["classes"] = _classes(labels, results[0].class_names, drawn[0])
@@ -220,16 +224,15 @@ def _add_evaluation(
     content["protocol"] |= test_entry(test) if fixed is None else {}
     if fixed is None and results[0].protocol.get("imbalance") == "as given":
         content["protocol"]["imbalance"] = str(imbalance)
-    progress(f"predictions of {', '.join(classifiers)} for every node")
     for entry, run, result in zip(content["runs"], runs, results, strict=True):
         entry["results"] = _entries(result)
-        predicted = node_predictions(run.evaluated[0], labels, drawn[0], result.classifiers)
+        with stage(f"predictions of {run.name} for every node", len(result.classifiers)):
+            predicted = node_predictions(run.evaluated[0], labels, drawn[0], result.classifiers)
         entry["predicted"] = {name: classes(found.classes[shown]) for name, found in predicted.items()}
         percent = {name: np.round(100 * found.confidence[shown]) for name, found in predicted.items()}
         entry["confidence"] = {name: array(values, "int8") for name, values in percent.items()}
-    if nodes.features:
-        progress(f"evaluation of own and propagated features ({len(drawn)} splits)")
-    _add_references(content, runs, results, nodes, drawn)
+    with stage(f"evaluation of own and propagated features ({len(drawn)} splits)", weight=COST_OF_REFERENCES):
+        _add_references(content, runs, results, nodes, drawn)
     _add_effects(content, runs, results)
 
 
@@ -258,12 +261,11 @@ def _add_rankings(
     shown: NDArray[np.int64],
     decision: str,
     seed: int,
-    progress: Callable[[str], None],
 ) -> None:
     labels = named(encode_labels(nodes.labels if nodes.labels is not None else []), nodes.class_names)
     for entry, run in zip(content["runs"], runs, strict=True):
-        progress(f"ranking of the nodes by {run.name}")
-        entry["ranking"] = ranking_entry(run.evaluated[0], labels, shown, decision, seed)
+        with stage(f"ranking of the nodes by {run.name}", weight=COST_OF_RANKING):
+            entry["ranking"] = ranking_entry(run.evaluated[0], labels, shown, decision, seed)
 
 
 def _evaluate(
@@ -271,13 +273,13 @@ def _evaluate(
     nodes: Nodes,
     drawn: list[Split],
     classifiers: tuple[str, ...],
-    progress: Callable[[str], None],
 ) -> EvaluationResult:
-    progress(f"evaluation of {run.name} ({', '.join(classifiers)}; {len(drawn)} splits)")
-    parts = [
-        evaluate(Z, nodes.labels, classifier=classifiers, splits=drawn, ceiling=0, class_names=nodes.class_names)  # type: ignore[arg-type]
-        for Z in run.evaluated
-    ]
+    title = f"evaluation of {run.name} ({', '.join(classifiers)}; {len(drawn)} splits)"
+    with stage(title, len(run.evaluated), weight=COST_OF_EVALUATION):
+        parts = [
+            evaluate(Z, nodes.labels, classifier=classifiers, splits=drawn, ceiling=0, class_names=nodes.class_names)  # type: ignore[arg-type]
+            for Z in run.evaluated
+        ]
     return combine(parts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import stage
 from imgcl._core.seeding import generator
 from imgcl.data import about, load_graph
 from imgcl.evaluation import Effects, EvaluationResult, attribution, combine, evaluate
@@ -20,7 +21,7 @@ from imgcl.labelling.expected import fit
 from imgcl.report.content import Nodes, ReportRun, build_content
 from imgcl.report.directories import graph_nodes, run_settings
 from imgcl.report.words import tail_conclusion
-from imgcl.training import EpochReport, Trainer
+from imgcl.training import Trainer
 from imgcl.training.blocks import apply_reductions, fit_reductions
 from imgcl.training.estimator import IMGCL, make_config
 from imgcl.training.run import versions
@@ -30,6 +31,7 @@ CLASSIFIERS = ("plain", "pbs")
 PLAIN, BALANCED = "GBT", "GBT + ImGCL"
 METRICS = ("accuracy", "head", "middle", "tail")
 IMBALANCE = "exp:100"
+COST_OF_TRAINING = 4  # in units of one evaluation, roughly
 LABELS, DRAWS = 20, 10  # of the last step: nodes to label, and random choices to compare with
 
 
@@ -82,7 +84,6 @@ def run_demo(
     epochs: int | None = None,
     splits: int = 20,
     seeds: int = 2,
-    on_start: Callable[[str], Callable[[EpochReport], None] | None] = lambda title: None,
 ) -> Demo:
     """Pre-train GBT without and with ImGCL and evaluate both on the same long-tailed labels.
 
@@ -91,22 +92,28 @@ def run_demo(
         epochs: of each pre-training; by default the preset's.
         splits: number of splits.
         seeds: number of pre-trainings of each kind.
-        on_start: called with a title before each pre-training; returns what to call after each epoch.
     """
     loaded = load_graph(graph)
     if loaded.y is None:
         raise InputError(f"{graph} has no labels: the comparison needs some")
-    overrides = {} if epochs is None else {"epochs": epochs}
+    with stage("", 2 * seeds * (COST_OF_TRAINING + 1) + 1):
+        return _run(graph, loaded, {} if epochs is None else {"epochs": epochs}, splits, seeds)
+
+
+def _run(graph: str, loaded: Graph, overrides: dict[str, Any], splits: int, seeds: int) -> Demo:
+    assert loaded.y is not None
     results, runs = {}, []
     for name, balance in ((PLAIN, None), (BALANCED, IMGCL)):
         trainers = []
         for seed in range(seeds):
             config = make_config(loaded.name, balance=balance, overrides=overrides, seed=seed)
             trainer = Trainer(config, loaded)
-            trainer.train(on_start(f"{name}, seed {seed}"))
+            with stage(f"{name}, seed {seed}", weight=COST_OF_TRAINING):
+                trainer.train()
             trainers.append(trainer)
         embeddings = [trainer.embed() for trainer in trainers]
-        results[name] = combine([_evaluate(Z, loaded, splits) for Z in embeddings])
+        with stage(f"evaluation of {name}", seeds, weight=seeds):
+            results[name] = combine([_evaluate(Z, loaded, splits) for Z in embeddings])
         first = trainers[0]
         settings = run_settings(first.config, versions=versions())
         settings["run"] |= {"seed": ", ".join(map(str, range(seeds))), "blocks": LEARNED}
@@ -124,7 +131,8 @@ def run_demo(
     effects = attribution(results[PLAIN], results[BALANCED], classifiers=CLASSIFIERS, metrics=METRICS)
     features = apply_reductions(fit_reductions(loaded, BLOCKS), loaded)
     nodes = replace(graph_nodes(loaded), about=about(graph), features=features)
-    return Demo(results, effects, runs, nodes, few_labels(runs[0].embeddings[0], loaded.y))
+    with stage("a few labels"):
+        return Demo(results, effects, runs, nodes, few_labels(runs[0].embeddings[0], loaded.y))
 
 
 def _evaluate(Z: NDArray[np.float32], graph: Graph, splits: int) -> EvaluationResult:

@@ -76,6 +76,8 @@ def run_settings(config: RunConfig, **sections: Any) -> dict[str, Any]:
         "training": stored["training"],
         "balance": stored["balance"] or {"ImGCL": "off"},
     }
+    if config.extended:
+        settings["run"]["extended"] = ", ".join(f"after epoch {epoch} of {of}" for epoch, of in config.extended)
     if config.scope.scope != "train":
         settings["scope"] = stored["scope"]
     return settings | sections

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from imgcl._core.progress import stage
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.estimators import choose_inductive, fit_classifier
 from imgcl.evaluation.labels import Labels
@@ -55,6 +56,7 @@ def node_predictions(
     bench = Bench([Task(x[train], codes[train], x[val], codes[val], labels.n_classes)], resolve_probe(probe))
     found = {}
     for name, classifier in choose_inductive(list(classifiers)).items():
-        classified = fit_classifier(classifier, bench, seed, blocks)[0].classify(x)
+        with stage(name):
+            classified = fit_classifier(classifier, bench, seed, blocks)[0].classify(x)
         found[name] = Prediction(classified.classes, classified.confidence.astype(np.float32))
     return found

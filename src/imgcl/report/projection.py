@@ -11,6 +11,7 @@ from scipy.linalg import orthogonal_procrustes
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
 from imgcl._core.seeding import derive
+from imgcl._core.words import did_you_mean
 from imgcl.evaluation.labels import check_embedding, normalise_rows
 
 Points = NDArray[np.float32]
@@ -59,7 +60,7 @@ def project(embeddings: Sequence[ArrayLike], name: str = "tsne", *, seed: int = 
         (True, 1.0)
     """
     if name not in PROJECTIONS:
-        raise InputError(f"unknown map {name!r}: choose one of {', '.join(PROJECTIONS)}")
+        raise InputError(f"unknown map {name!r}{did_you_mean(name, PROJECTIONS)}")
     rows = [check_embedding(Z) for Z in embeddings]
     if len({len(Z) for Z in rows}) > 1:
         raise InputError("the embeddings have different numbers of rows: maps are compared node by node")

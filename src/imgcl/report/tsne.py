@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from imgcl._core.compiled import njit
+from imgcl._core.progress import tracked
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ def tsne(rows: NDArray[np.float32], start: NDArray[np.float32]) -> NDArray[np.fl
     rate = max(len(rows) / EXAGGERATION / 4, 50.0)
     y = np.array(start, dtype=np.float64)
     update, gains = np.zeros_like(y), np.ones_like(y)
-    for step in range(STEPS):
+    for step in tracked(range(STEPS), "t-SNE", "step"):
         exploring = step < EXPLORING
         gradient = 4 * (_attraction(affinities, y) * (EXAGGERATION if exploring else 1.0) - _repulsion(y))
         gains = np.maximum(np.where(update * gradient < 0, gains + 0.2, gains * 0.8), 0.01)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import verbose as shown
 from imgcl._core.seeding import RandomState
 from imgcl._core.unlabelled import are_numbers, label_array, labelled, whole_numbers
 from imgcl.evaluation import fit_scorer
@@ -38,6 +39,7 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior: class shares of the nodes that are scored, see :func:`imgcl.evaluation.predict`.
         decision: how probabilities become classes, see :mod:`imgcl.evaluation.decisions`.
         random_state: seed of the folds on which settings, calibration and decision are chosen.
+        verbose: as in :class:`imgcl.ImGCL`, for the pre-training and the classifier.
 
     Attributes:
         classes_: the classes.
@@ -61,21 +63,28 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior: Any = "natural",
         decision: str = "argmax",
         random_state: RandomState = 0,
+        verbose: int = 0,
     ) -> None:
         self.embedding = embedding
         self.classifier = classifier
         self.prior = prior
         self.decision = decision
         self.random_state = random_state
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> ImGCLClassifier:
+    def fit(self, X: Any, y: Any = None, *, verbose: int | None = None) -> ImGCLClassifier:
         """Pre-train on the graph, and fit the classifier to the labels.
 
         Args:
             X: a graph, or some of its nodes.
             y: one label per node of ``X``; -1, ``None``, NaN, empty and the like for unlabelled. Or by name, as a
                 mapping or a pandas ``Series``, see :func:`imgcl.evaluation.predict`. By default the graph's labels.
+            verbose: in place of the parameter of that name, for this fit.
         """
+        with shown(self.verbose if verbose is None else verbose):
+            return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any) -> ImGCLClassifier:
         nodes = GraphNodes.of(X)
         labels, class_names = _labels(nodes, y)
         embedding = self._embedded(nodes)

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from imgcl._core.errors import InputError
+from imgcl._core.progress import verbose as shown
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.unlabelled import check_all_labelled
 from imgcl.balance import BalanceSettings
@@ -69,6 +70,8 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         random_state: the seed of everything; or a numpy ``RandomState`` or ``Generator``, from which every fit draws
             its seed, or ``None`` for numpy's global one.
         device: ``"auto"`` (or ``None``), ``"cpu"``, ``"cuda"``, ``"cuda:N"``.
+        verbose: 1: ``fit`` says a line every 10 % of the epochs; 2: every epoch. Lines go to the logger ``imgcl``,
+            and to standard error where no logging was set up for it.
 
     Attributes:
         embedding_: (N, d) float32 array, one row per node of the fitted graph: the learned block.
@@ -102,6 +105,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         blocks: str | Sequence[str] = BLOCKS,
         random_state: RandomState = 0,
         device: str | None = "auto",
+        verbose: int = 0,
     ) -> None:
         self.method = method
         self.encoder = encoder
@@ -114,12 +118,13 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.blocks = blocks
         self.random_state = random_state
         self.device = device
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> ImGCL:
+    def fit(self, X: Any, y: Any = None, *, verbose: int | None = None) -> ImGCL:
         """Pre-train on a graph (a :class:`~imgcl.graph.Graph` or anything ``load_graph`` takes).
 
         ``y`` is not used. It is refused when nodes have no label: in a pipeline the next step would learn "no label" as
-        a class.
+        a class. ``verbose`` takes the place of the parameter of that name for this fit.
         """
         if y is not None:
             check_all_labelled(y)
@@ -138,7 +143,8 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         config = config.model_copy(update={"blocks": with_relations(config.blocks, graph)})
         check_blocks(graph, config.blocks)
         trainer = Trainer(config, graph)
-        trainer.train()
+        with shown(self.verbose if verbose is None else verbose):
+            trainer.train()
         embedding, record = trainer.embed(), GraphRecord.of(graph, X if isinstance(X, str) else None)
         reductions = fit_reductions(graph, config.blocks, config.seed)
         blocks = {LEARNED: embedding} | apply_reductions(reductions, graph)
@@ -282,9 +288,9 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         model.n_features_in_ = trained.method.n_features
         return model
 
-    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> NDArray[np.float32]:
+    def fit_transform(self, X: Any, y: Any = None, *, verbose: int | None = None, **_: Any) -> NDArray[np.float32]:
         """Pre-train on a graph and return its embedding."""
-        self.fit(X, y)
+        self.fit(X, y, verbose=verbose)
         return self._table(self.embedding_, self._record.node_names)
 
     def _table(self, rows: NDArray[np.float32], node_names: Sequence[str] | None) -> NDArray[np.float32]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from imgcl._core.errors import InputError, RunError, StoppedError, TrainingError
 from imgcl._core.interrupts import Interrupts, deferred_interrupts
+from imgcl._core.progress import stage
 from imgcl.graph import Graph
 from imgcl.graph.structure import is_structural
 from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
@@ -23,9 +24,11 @@ from imgcl.training.blocks import (
 )
 from imgcl.training.checkpoint import REMEDY
 from imgcl.training.distributed.group import ALONE, ProcessGroup
+from imgcl.training.extending import continued_config
 from imgcl.training.record import GraphRecord
 from imgcl.training.run import REDUCTION
-from imgcl.training.settings import block_names
+
+TRAINING = 0.97  # share of the time of a run, roughly; the rest makes the embedding and the blocks
 
 
 def pretrain(
@@ -51,7 +54,8 @@ def pretrain(
         out: the run directory.
         source: what the user called the graph; by default its name.
         resume: continue the run in ``out`` from its last checkpoint; a run that is finished is left as it is, but for
-            damaged files, which are written again, and blocks that it has not yet, which are added.
+            damaged files, which are written again, and blocks that it has not yet, which are added. With more epochs
+            than the run has it goes on to those, see :mod:`imgcl.training.extending`.
         diagnose: record how pseudo-labels compare with the graph's labels.
         on_epoch: called after every epoch.
         on_interrupt: called when Ctrl-C or SIGTERM comes; the epoch is finished and a checkpoint written then.
@@ -67,10 +71,9 @@ def pretrain(
     config = config.model_copy(update={"blocks": with_relations(config.blocks, graph)})
     continued = group.decide(resume and run.exists)
     if continued:
-        check_same(run, graph, config)
-        stored = run.config.blocks
-        config = config.model_copy(update={"blocks": block_names({*stored, *config.blocks})})
-        if group.decide(writes and run.finished and config.blocks == stored and run.whole):
+        stored, config = run.config, continued_config(run, graph, config)
+        same = (config.blocks, config.training) == (stored.blocks, stored.training)
+        if group.decide(writes and run.finished and same and run.whole):
             return run
     check_blocks(graph, config.blocks)
     with run.in_use() if writes else nullcontext():
@@ -87,6 +90,7 @@ def pretrain(
             if not writes:
                 trainer.train()
             elif continued:
+                run.change_length(config)
                 run.write_inputs(GraphRecord.of(graph, embedded=scoped))
                 train_into(run, trainer, on_epoch, interrupts)
             else:
@@ -100,10 +104,11 @@ def pretrain(
 
 def _finish(run: Run, trainer: Trainer, embedded: Graph | None) -> None:
     """Embed the nodes, make the blocks of features, and store all of it."""
-    reductions = _reductions(run, trainer)
-    blocks = apply_reductions(reductions, embedded or trainer.graph, scratch=run.path)
-    run.finish(trainer.embed(embedded), reductions, blocks)
-    run.add_blocks(trainer.config.blocks)
+    with stage("embedding of all nodes", weight=1 - TRAINING):
+        reductions = _reductions(run, trainer)
+        blocks = apply_reductions(reductions, embedded or trainer.graph, scratch=run.path)
+        run.finish(trainer.embed(embedded), reductions, blocks)
+        run.add_blocks(trainer.config.blocks)
 
 
 def _reductions(run: Run, trainer: Trainer) -> Reductions:
@@ -136,8 +141,9 @@ def train_into(
         TrainingError: when loss or weights are no longer finite; the last checkpoint stays as it is.
     """
     try:
-        with closing(trainer.epochs()) as epochs:
+        with trainer.stage(weight=TRAINING) as advance, closing(trainer.epochs()) as epochs:
             for report in epochs:
+                advance(text=report.text)
                 if on_epoch is not None:
                     on_epoch(report)
                 if interrupts:
@@ -185,20 +191,3 @@ def scoped_graph(graph: Graph, config: RunConfig) -> ScopedGraph | None:
     law, number, names = scope.imbalance, scope.split + 1, graph.class_names
     split = make_splits(graph.y, law, splits=number, random_state=config.seed, class_names=names)[scope.split]
     return apply_scope(graph, split, scope.scope, random_state=config.seed)
-
-
-def check_same(run: Run, graph: Graph, config: RunConfig) -> None:
-    """Refuse to continue a run with another graph or other settings than it was started with."""
-    fingerprint = run.facts["graph"].get("fingerprint")
-    if fingerprint != graph.fingerprint:
-        raise RunError(
-            f"{run.path} was trained on another graph (fingerprint {fingerprint}, now {graph.fingerprint}): "
-            "use another directory (`out`)"
-        )
-    stored, given = (each.model_dump(exclude={"blocks"}) for each in (run.config, config))  # blocks can be added
-    changed = [key for key in stored if stored[key] != given[key]]
-    if changed:
-        raise RunError(
-            f"{run.path} was started with other settings ({', '.join(changed)}): "
-            "resume with the same ones, or use another directory (`out`)"
-        )

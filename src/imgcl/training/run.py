@@ -200,6 +200,17 @@ class Run:
             changed = config.model_copy(update={"blocks": every})
             write_checked_json(self.path / "config.json", {**facts, "config": changed.model_dump(mode="json")}, FORMAT)
 
+    def change_length(self, config: RunConfig) -> None:
+        """Note in ``config.json`` that the run has more epochs now; it is no longer finished.
+
+        The embedding goes first: a crash in between leaves a run of the old length, to be finished or extended.
+        """
+        stored, facts = self.config, self.facts
+        if config.training != stored.training:
+            (self.path / "embedding.npy").unlink(missing_ok=True)
+            changed = stored.model_copy(update={"training": config.training, "extended": config.extended})
+            write_checked_json(self.path / "config.json", {**facts, "config": changed.model_dump(mode="json")}, FORMAT)
+
     def save(self, state: Checkpoint, history: dict[str, Any]) -> None:
         """Store the training state and what has happened so far.
 

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from imgcl._core.errors import InputError
-from imgcl._core.words import did_you_mean
+from imgcl._core.words import choices_in, did_you_mean
 from imgcl.balance import BalanceSettings
 from imgcl.encoders import encoder_name
 from imgcl.methods import METHODS, Method, method_name, resolve_method
@@ -132,6 +132,8 @@ class RunConfig(BaseModel):
         method: a name, ``package.module:Class``, or the class; it is kept as text. A class that cannot be imported (one
             of a function, or of the program that runs) is found within this process only.
         blocks: which blocks the embedding has; they do not change the training.
+        extended: for every time that the run got more epochs, the epoch at which that was and the number of epochs
+            before, see :mod:`imgcl.training.extending`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -145,13 +147,16 @@ class RunConfig(BaseModel):
     device: str = "auto"
     preset: str | None = None
     blocks: tuple[str, ...] = (LEARNED,)
+    extended: tuple[tuple[int, int], ...] = ()
 
     @model_serializer(mode="wrap")
     def _without_the_only_block(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A run without further blocks is written, and known, as before there were some."""
+        """A run without further blocks or epochs is written, and known, as before there were some."""
         values: dict[str, Any] = write(self)
         if self.blocks == (LEARNED,):
             values.pop("blocks", None)
+        if not self.extended:
+            values.pop("extended", None)
         return values
 
     @field_validator("blocks", mode="before")
@@ -189,6 +194,9 @@ def validated(model: type[ModelT], values: Mapping[str, Any]) -> ModelT:
         key = ".".join(str(part) for part in first["loc"]) or "settings"
         if first["type"] == "extra_forbidden":
             raise InputError(f"unknown setting {key!r}{did_you_mean(key, model.model_fields)}") from None
+        if first["type"] == "literal_error":
+            hint = did_you_mean(first["input"], choices_in(first["ctx"]["expected"]))
+            raise InputError(f"setting {key} = {first['input']!r}{hint}") from None
         reason = first.get("ctx", {}).get("error")
         if isinstance(reason, InputError):
             raise reason from None

@@ -10,6 +10,7 @@ from typing import Any
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
+from imgcl._core.words import did_you_mean
 from imgcl.training import EpochReport, RunConfig
 
 TENSORBOARD_FOLDER = "tensorboard"
@@ -135,7 +136,7 @@ def resolve_tracker(name: str) -> Tracker:
         'track_tensorboard'
     """
     if name not in TRACKERS:
-        raise InputError(f"unknown tracker {name!r}: choose one of {', '.join(TRACKERS)}")
+        raise InputError(f"unknown tracker {name!r}{did_you_mean(name, TRACKERS)}")
     need(name, f"tracker {name!r}")  # a tracker's name is its extra's
     return TRACKERS[name]
 

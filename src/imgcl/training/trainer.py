@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from torch import Tensor
 from imgcl._core import seeding
 from imgcl._core.draws import draws_of
 from imgcl._core.errors import InputError
+from imgcl._core.progress import Stage, stage
 from imgcl._core.sparse import ColumnStatistics
 from imgcl._core.torch_settings import usual_torch
 from imgcl.balance import BalancedSelector
@@ -50,6 +51,14 @@ class EpochReport:
     epochs: int
     loss: float
     drawn: list[float] | None  # share of each pseudo-class among the selected rows
+
+    @property
+    def text(self) -> str:
+        """The loss, and the shares of the largest pseudo-classes in percent."""
+        if self.drawn is None:
+            return f"loss {self.loss:.4g}"
+        shares = " ".join(f"{100 * share:.0f}" for share in sorted(self.drawn, reverse=True)[:12])
+        return f"loss {self.loss:.4g}, drawn % {shares}"
 
 
 class Trainer:
@@ -210,10 +219,17 @@ class Trainer:
         if self.best is not None:
             self.method.load_state_dict(self.best[2])
 
+    def stage(self, weight: float = 1) -> AbstractContextManager[Stage]:
+        """The stage of the epochs that are left, for whoever listens to progress."""
+        training = self.config.training
+        title = f"{self.config.method} on {self.graph.name}" + (", until it settles" if training.settle else "")
+        return stage(title, training.epochs, unit="epoch", done=self.epoch, weight=weight)
+
     def train(self, on_epoch: Callable[[EpochReport], None] | None = None) -> None:
         """Train to the end, with a call after every epoch."""
-        with closing(self.epochs()) as epochs:
+        with self.stage() as advance, closing(self.epochs()) as epochs:
             for report in epochs:
+                advance(text=report.text)
                 if on_epoch is not None:
                     on_epoch(report)
 
@@ -285,12 +301,15 @@ class Trainer:
         files.unpack_optimiser(self.optimiser, checkpoint)
         self.views.set_state(checkpoint.tensors["rng/views"])
         self.dropout.set_state(checkpoint.tensors["rng/global"])
+        anew = bool(self.config.extended) and checkpoint.values["epoch"] == self.config.extended[-1][0]
         if self.selector is not None:
             state = files.unpack("selector", checkpoint)
+            if anew:  # the schedules have another length from here on: new labels, drawn with the new alpha
+                state |= {"epochs": self.selector.epochs, "period": None}
             self.selector.load_state_dict(
                 {key: value.numpy() if isinstance(value, Tensor) else value for key, value in state.items()}
             )
-        if "best" in checkpoint.values:
+        if "best" in checkpoint.values and not anew:
             best = checkpoint.values["best"]
             self.best = (best["loss"], best["epoch"], files.unpack("best_method", checkpoint))
         self.epoch, self.losses = checkpoint.values["epoch"], list(checkpoint.values["losses"])

@@ -17,6 +17,7 @@ from imgcl._core.checksums import json_checksum
 from imgcl._core.errors import ImgclError, InputError
 from imgcl._core.extras import need
 from imgcl._core.files import explain
+from imgcl._core.progress import stage
 from imgcl.evaluation.labels import normalise_rows
 from imgcl.graph import Graph
 from imgcl.imbalance import Split, make_splits, validation_split
@@ -108,9 +109,11 @@ def tune(
         chosen = {name: suggest(trial) for name, suggest in names.items()}
         overrides = {**fixed, **chosen}
         config = make_config(graph.name, method=method, preset=preset, balance=balance, overrides=overrides, seed=seed)
-        trainer = Trainer(config, graph)
-        trainer.train()
-        return score(trainer.embed())
+        with stage(f"trial {trial.number}", units=10):
+            trainer = Trainer(config, graph)
+            with stage("training", weight=9):
+                trainer.train()
+            return score(trainer.embed())
 
     def told(study: Any, trial: Any) -> None:
         on_trial(trial.number, trial.value, trial.params)
@@ -120,7 +123,8 @@ def tune(
             study.enqueue_trial(_preset_values(base, names), skip_if_exists=True)
         done = sum(trial.state.is_finished() for trial in study.trials)
         study.sampler = optuna.samplers.TPESampler(seed=_sampler_seed(seed, done))
-        study.optimize(objective, n_trials=max(0, trials - done), catch=(ImgclError,), callbacks=[told])
+        with stage("", max(trials, done), unit="trial", done=done):
+            study.optimize(objective, n_trials=max(0, trials - done), catch=(ImgclError,), callbacks=[told])
         complete = [trial for trial in study.trials if trial.value is not None]
         if not complete:
             raise InputError("every trial failed: try another method, or fewer settings (see the messages above)")

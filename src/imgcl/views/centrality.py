@@ -11,6 +11,7 @@ from torch import Tensor
 
 from imgcl._core.errors import InputError
 from imgcl._core.sparse import CSR
+from imgcl._core.words import did_you_mean
 from imgcl.graph.centrality import leading_eigenvector, pagerank
 
 
@@ -43,7 +44,7 @@ def centrality_scores(adjacency: CSR, name: str) -> Tensor:
 def check_scores(name: str) -> str:
     """The name, if there is such a centrality."""
     if name not in CENTRALITIES:
-        raise InputError(f"unknown scores {name!r}: choose one of {', '.join(CENTRALITIES)}")
+        raise InputError(f"unknown scores {name!r}{did_you_mean(name, CENTRALITIES)}")
     return name
 
 

@@ -157,7 +157,7 @@ def test_files_have_no_other_tables() -> None:
 
 
 def test_unknown_kind_is_refused() -> None:
-    with pytest.raises(InputError, match="unknown preset 'slow': choose one of paper, fast"):
+    with pytest.raises(InputError, match="unknown preset 'slow': choose from paper, fast"):
         find_preset("gbt", "cora", "slow")
 
 

@@ -91,7 +91,7 @@ def test_a_resumed_run_goes_on_in_the_same_log(name: str, small_graph: Graph, tm
 
 
 def test_an_unknown_tracker_is_named() -> None:
-    with pytest.raises(InputError, match="unknown tracker 'notebook': choose one of tensorboard, mlflow"):
+    with pytest.raises(InputError, match="unknown tracker 'notebook': choose from tensorboard, mlflow"):
         resolve_tracker("notebook")
 
 

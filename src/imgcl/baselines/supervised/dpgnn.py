@@ -65,7 +65,7 @@ class Prototypes(Recipe):
 def extended_labels(task: Task, number: int) -> tuple[Tensor, Tensor]:
     """Training nodes, and for each class with fewer than ``number`` those where propagated labels are clearest."""
     n = task.graph.n_nodes
-    adjacency = CSR.from_numpy(task.graph.indptr, task.graph.indices, None, n)
+    adjacency = CSR.from_numpy(task.graph.indptr, task.graph.indices, task.graph.edge_weight, n)
     scale = (adjacency.row_sums + 1).rsqrt()
     operator = Operator(adjacency, adjacency, scale, scale, 1.0)
     start = torch.zeros(n, task.n_classes, dtype=torch.float32)

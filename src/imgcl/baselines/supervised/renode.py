@@ -52,7 +52,7 @@ class ReNode(Recipe):
 
     def _spread(self, task: Task, start: Tensor) -> Tensor:
         """Personalised PageRank from every column."""
-        adjacency = CSR.from_numpy(task.graph.indptr, task.graph.indices, None, task.graph.n_nodes)
+        adjacency = CSR.from_numpy(task.graph.indptr, task.graph.indices, task.graph.edge_weight, task.graph.n_nodes)
         scale = (adjacency.row_sums + 1).rsqrt()
         operator, found = Operator(adjacency, adjacency, scale, scale, 1.0), start
         for _ in range(STEPS):

@@ -56,7 +56,7 @@ class TopologyMargin:
 
 def _mean(task: Task) -> Operator:
     """The mean over a node and its neighbours."""
-    adjacency = CSR.from_numpy(task.graph.indptr, task.graph.indices, None, task.graph.n_nodes)
+    adjacency = CSR.from_numpy(task.graph.indptr, task.graph.indices, task.graph.edge_weight, task.graph.n_nodes)
     return Operator(adjacency, adjacency, 1 / (adjacency.row_sums + 1), None, 1.0)
 
 

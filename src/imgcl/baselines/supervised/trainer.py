@@ -93,8 +93,8 @@ class Preparation:
         """For the recipe."""
         x = unit_rows(graph)
         features = as_features(propagated(graph, x, recipe.hops, RESTART))
-        adjacency = None if recipe.hops else CSR.from_numpy(graph.indptr, graph.indices, None, graph.n_nodes)
-        return cls(graph, x, features, adjacency)
+        adjacency = CSR.from_numpy(graph.indptr, graph.indices, graph.edge_weight, graph.n_nodes)
+        return cls(graph, x, features, None if recipe.hops else adjacency)
 
 
 def unit_rows(graph: Graph) -> sp.csr_array:

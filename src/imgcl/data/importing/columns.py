@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.data.importing.database import scalar
 from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.recipe import ColumnRecipe, Unseen
@@ -109,7 +110,8 @@ def choose_columns(
             else [name for name in found if name == pattern]
         )
         if not matching:
-            raise InputError(f"{path} has no column {pattern!r} (`features`): it has {shown(found)}")
+            hint = did_you_mean(pattern, found, f"it has {shown(found)}")
+            raise InputError(f"{path} has no column {pattern!r} (`features`){hint}")
         chosen.update(dict.fromkeys(matching))
     return list(chosen)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from imgcl._core.errors import DataNotFoundError, InputError
+from imgcl._core.words import did_you_mean
 from imgcl.data.importing.database import quoted_text, run
 from imgcl.data.importing.pandas_table import PandasTable, Place
 
@@ -159,7 +160,8 @@ def check_columns(path: str, names: Sequence[str], wanted: Mapping[str, str | No
     """Refuse column names that are not there; ``wanted`` maps a setting to what the user gave."""
     for option, column in wanted.items():
         if column is not None and column not in names:
-            raise InputError(f"{path} has no column {column!r} (`{option}`): it has {shown(names)}")
+            hint = did_you_mean(column, names, f"it has {shown(names)}")
+            raise InputError(f"{path} has no column {column!r} (`{option}`){hint}")
 
 
 def shown(names: Sequence[str]) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.studies.engines.base import Engine, Settings
+
+ENGINES = ("local", "ray")
 
 
 def resolve_engine(name: str) -> Engine:
@@ -16,7 +19,7 @@ def resolve_engine(name: str) -> Engine:
         from imgcl.studies.engines.ray import run_ray
 
         return run_ray
-    raise InputError(f"unknown engine {name!r}: choose local or ray")
+    raise InputError(f"unknown engine {name!r}{did_you_mean(name, ENGINES)}")
 
 
 __all__ = ["Engine", "Settings", "resolve_engine"]

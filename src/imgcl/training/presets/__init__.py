@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from imgcl._core.documents import read_toml
 from imgcl._core.errors import InputError
+from imgcl._core.words import did_you_mean
 from imgcl.methods import Method, method_name, resolve_method
 from imgcl.training.settings import RunConfig, TrainingSettings, validated
 
@@ -63,7 +64,7 @@ def find_preset(method: str | type[Method[Any]], graph: str, kind: str = "fast")
     resolve_method(method)
     name = method_name(method)
     if kind not in KINDS:
-        raise InputError(f"unknown preset {kind!r}: choose one of {', '.join(KINDS)}")
+        raise InputError(f"unknown preset {kind!r}{did_you_mean(kind, KINDS)}")
     found = {(preset.graph, preset.kind): preset for preset in list_presets(name)}
     for key in ((graph, kind), (DEFAULT, kind), (DEFAULT, "fast")):
         if key in found:
