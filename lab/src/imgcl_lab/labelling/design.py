@@ -125,6 +125,7 @@ STUDY = Study(
             *("amazon-computers", "dblp", "citeseer", "pubmed", "facebook-pages", "amazon-fraud", "uai2010"),
             *("johns-hopkins", "lastfm-asia", "wiki-cs-structure"),
         ),
+        preset="auto",
         seeds=2,
     ),
     report,
