@@ -29,9 +29,9 @@ TEXT = (
     "the classes among the labels. Strategies that need no labels choose each budget at once. The others begin with "
     "two labels per class (random, or `cover` for those of imgcl) and go on in rounds of one node per class; `auto` "
     "goes from each budget to the next in one round. GBT embeddings with the preset `auto`, two pre-trainings, five "
-    "selections each; ± is the standard error over the ten. `own`: the nodes' own features, `both`: side by side with the embedding; choosing "
-    "and classifying use the same rows. The constants of `uncertain` and `auto` were chosen on half of the nodes of "
-    "Amazon-Photo, Cora and tolokers; the other graphs confirm them."
+    "selections each; ± is the standard error over the ten. `own`: the nodes' own features, `both`: side by side with "
+    "the embedding; choosing and classifying use the same rows. The constants of `uncertain` and `auto` were chosen on "
+    "half of the nodes of Amazon-Photo, Cora and tolokers; the other graphs confirm them."
 )
 
 Curve = dict[str, NDArray[np.float64]]  # labels (B,), and each metric (seeds, B)
