@@ -12,8 +12,6 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from imgcl._core.errors import InputError
-from imgcl._core.extras import need
 from imgcl._core.terminal import printable
 from imgcl.cli.console import check_out, err, out, training_progress
 
@@ -36,10 +34,10 @@ def demo(
 
     Example: imgcl demo
     """
+    from imgcl.report import write_report
     from imgcl.report.demo import IMBALANCE, METRICS, run_demo
 
     check_out("--out", file, [".html", ".htm"])
-    reported = _can_report()
     start = time.perf_counter()
     with ExitStack() as bars:
 
@@ -60,21 +58,6 @@ def demo(
     out.print(str(found.effects), highlight=False, markup=False, soft_wrap=True)
     out.print()
     out.print(found.conclusion(), highlight=False, markup=False, soft_wrap=True)
-    if reported:
-        from imgcl.report import write_report
-
-        written = write_report(found.report(), file)
-        out.print(
-            f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", markup=False, soft_wrap=True
-        )
+    written = write_report(found.report(), file)
+    out.print(f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", markup=False, soft_wrap=True)
     err.print(f"took {time.perf_counter() - start:.0f} s")
-
-
-def _can_report() -> bool:
-    """Whether plotly is there; the demonstration's numbers stand without it."""
-    try:
-        need("report", "the report")
-    except InputError as error:
-        err.print(f"there will be no report: {error}", markup=False, highlight=False, soft_wrap=True)
-        return False
-    return True
