@@ -16,7 +16,7 @@ FAST := not slow and not browser and not network and not distributed
 # One thread per test worker: two pools on two cores only get in each other's way.
 TEST_ENV := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=2
 
-.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale harden fuzz dist smoke smoke-min smoke-pythons sbom audit lock clean
+.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale harden fuzz dist smoke smoke-min smoke-pythons walk sbom audit lock clean
 
 demo: $(PRODUCT)
 	$(BIN)/imgcl demo
@@ -73,6 +73,10 @@ smoke: dist
 	$(PYTHON) -m venv build/smoke
 	build/smoke/bin/python -m $(PIP) -c constraints.txt dist/imgcl-[0-9]*.whl
 	$(PYTHON) scripts/smoke.py --python build/smoke/bin/python
+
+# The path of the README, on a real graph as CSV files, in that environment.
+walk: smoke
+	$(PYTHON) scripts/walk_readme.py --python build/smoke/bin/python
 
 # The wheel with the lowest versions of its dependencies.
 smoke-min: dist
