@@ -1,20 +1,24 @@
 # `make demo` and `make test` do all set-up on a fresh machine that has Python 3.11 (or newer) and make.
+# `make demo` installs what imgcl runs with, `make test` and the others also what its tests and documents need.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# Two stamps of one environment: what the product runs with, and what its tests and documents need besides.
+PRODUCT := $(VENV)/.installed-product
 STAMP := $(VENV)/.installed
 # The second package; the library's sdist comes without it.
 LAB := $(wildcard lab/pyproject.toml)
 # Programs for a release only, apart from what the product runs with.
 TOOLS := .tools
 RELEASE_TOOLS := cyclonedx-bom==7.5.0 pip-audit==2.10.1
+PIP := pip install --quiet --disable-pip-version-check
 FAST := not slow and not browser and not network and not distributed
 # One thread per test worker: two pools on two cores only get in each other's way.
 TEST_ENV := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=2
 
-.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale harden fuzz dist smoke sbom audit lock clean
+.PHONY: demo test test-slow test-browser docs lint format bench test-distributed bench-scale harden fuzz dist smoke smoke-min smoke-pythons walk sbom audit lock clean
 
-demo: $(STAMP)
+demo: $(PRODUCT)
 	$(BIN)/imgcl demo
 
 test: $(STAMP)
@@ -67,10 +71,25 @@ dist: $(STAMP)
 smoke: dist
 	rm -rf build/smoke
 	$(PYTHON) -m venv build/smoke
-	build/smoke/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/imgcl-[0-9]*.whl
+	build/smoke/bin/python -m $(PIP) -c constraints.txt dist/imgcl-[0-9]*.whl
 	$(PYTHON) scripts/smoke.py --python build/smoke/bin/python
 
-# What that environment consists of, as CycloneDX JSON beside the wheel.
+# The path of the README, on a real graph as CSV files, in that environment.
+walk: smoke
+	$(PYTHON) scripts/walk_readme.py --python build/smoke/bin/python
+
+# The wheel with the lowest versions of its dependencies.
+smoke-min: dist
+	rm -rf build/min
+	$(PYTHON) -m venv build/min
+	build/min/bin/python -m $(PIP) -c constraints-min.txt dist/imgcl-[0-9]*.whl
+	$(PYTHON) scripts/smoke.py --python build/min/bin/python
+
+# The wheel on the other Pythons that it is declared for, where they are installed.
+smoke-pythons: dist
+	$(PYTHON) scripts/smoke_pythons.py dist/imgcl-[0-9]*.whl
+
+# What the environment of `make smoke` consists of, as CycloneDX JSON beside the wheel.
 sbom: smoke $(TOOLS)
 	$(TOOLS)/bin/cyclonedx-py environment build/smoke --pyproject pyproject.toml --output-format JSON \
 		--output-file dist/imgcl.cdx.json
@@ -87,11 +106,15 @@ clean:
 	rm -rf $(VENV) $(TOOLS) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(STAMP): pyproject.toml $(LAB) constraints.txt
+$(PRODUCT): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" $(LAB:%/pyproject.toml=-e %)
+	$(BIN)/python -m $(PIP) -c constraints.txt -e .
+	touch $(PRODUCT)
+
+$(STAMP): $(PRODUCT) $(LAB)
+	$(BIN)/python -m $(PIP) -c constraints.txt -e ".[dev]" $(LAB:%/pyproject.toml=-e %)
 	touch $(STAMP)
 
 $(TOOLS):
 	$(PYTHON) -m venv $(TOOLS)
-	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check $(RELEASE_TOOLS)
+	$(TOOLS)/bin/python -m $(PIP) $(RELEASE_TOOLS)

@@ -45,6 +45,7 @@ COMMANDS = {
         "--out",
         "run",
     ),
+    "imgcl demo": ("-m", "imgcl", "demo", "--epochs", "3", "--splits", "2", "--quiet"),
     "imgcl evaluate": ("-m", "imgcl", "evaluate", "run", "--splits", "1"),
     "imgcl embed": ("-m", "imgcl", "embed", "run", "--out", "digits.parquet"),
 }

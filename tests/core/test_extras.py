@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from doctest import DocTestParser
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from typer.testing import CliRunner
 
 from imgcl import plots
 from imgcl._core.errors import InputError
-from imgcl._core.extras import EXTRAS, need
+from imgcl._core.extras import EXTRAS, missing, need
 from imgcl.balance import BalancedSelector
 from imgcl.balance.trace import trace_figure
 from imgcl.cli import app
 from imgcl.data import synthetic_graph
-from imgcl.report import write_report
 from imgcl.report.projection import project
 from imgcl.studies import STUDIES
 from imgcl.training.tracking import resolve_tracker
 from imgcl.training.tuning import tune
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DECLARED = PROJECT["optional-dependencies"]
 COMMANDS = {  # none of the files exist: the extra is asked about before they are
-    "report": ["report", "no-run"],
     "umap": ["report", "no-run", "--map", "umap"],
     "tune": ["tune", "no-graph"],
     "ray": ["pretrain", "no-graph", "--engine", "ray", "--out", "run"],
@@ -38,7 +41,6 @@ COMMANDS = {  # none of the files exist: the extra is asked about before they ar
     "plots, study": ["study", "main", "--out", "results", "--dataset", "no-graph"],
 }
 CALLS: dict[str, Any] = {
-    "report": lambda: write_report({"kind": "study", "graph": {"name": "x"}}, "x.html"),
     "umap": lambda: project([np.eye(5)], "umap"),
     "tune": lambda: tune(synthetic_graph(class_sizes=[20, 20], seed=0)),
     "tensorboard": lambda: resolve_tracker("tensorboard"),
@@ -89,18 +91,27 @@ def test_every_figure_names_the_extra(name: str, monkeypatch: pytest.MonkeyPatch
     assert expected in str(error.value)
 
 
-def test_the_demo_says_at_the_start_that_there_will_be_no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = without("report", monkeypatch)
-    done = CliRunner().invoke(app, ["demo", "--graph", "no-graph"])
-    assert expected in done.stderr
-    assert "no-graph" in str(done.exception)
-
-
 def test_extras_are_those_of_the_package() -> None:
-    extras = PROJECT["optional-dependencies"]
-    assert set(EXTRAS) == set(extras) - {"networkx", "fuzz", "docs", "dev"}  # networkx graphs bring networkx along
+    groups = {"report", "all", "dev"}  # several extras under one name
+    assert set(EXTRAS) == set(DECLARED) - groups - {"networkx", "fuzz", "docs"}  # networkx graphs bring networkx along
     for name in EXTRAS:
         need(name, "this test")
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_the_extra_of_a_hint_installs_the_package_that_is_missing(name: str) -> None:
+    hint = re.search(r"pip install 'imgcl\[(\w+)\]'$", str(missing(name, "this test")))
+    assert hint is not None
+    brought = packages_distributions()[EXTRAS[name][0]]
+    declared = {canonicalize_name(Requirement(each).name) for each in DECLARED[hint[1]]}
+    assert declared & {*map(canonicalize_name, brought)}
+
+
+def test_all_has_every_extra_of_a_user() -> None:
+    (group,) = map(Requirement, DECLARED["all"])
+    assert group.extras == set(EXTRAS) | {"networkx"}
+    (report,) = map(Requirement, DECLARED["report"])
+    assert report.extras <= group.extras
 
 
 @pytest.mark.slow

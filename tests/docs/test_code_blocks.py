@@ -11,11 +11,13 @@ import typer
 from typer.testing import CliRunner
 
 from imgcl.cli import app
+from quoted import check_said
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^(?:<!-- (slow|run) -->\n)?```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- (slow|run|walk|said) -->\n)?```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 SHELL = ("sh", "console", "bash")
+SAID = "text"  # after <!-- said -->: lines that the commands above print
 # What a reader has and a test does not.
 STAND_INS = {"amazon-photo": "digits", "my-graph.npz": "digits"}
 
@@ -60,22 +62,32 @@ def run_python(page: Path) -> None:
     "name",
     [
         *("README.md", "index.md", "own_graph.md", "how_it_works.md", "choosing.md", "seeing.md", "labelling.md"),
-        "decisions.md",
+        *("decisions.md", "tutorial.md"),
     ],
 )
 def test_the_commands_of_a_page_run_from_top_to_bottom(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(typer, "launch", lambda address: None)
     (page,) = [page for page in PAGES if page.name == name]
-    if name in ("own_graph.md", "seeing.md", "labelling.md"):
+    if name in ("own_graph.md", "seeing.md", "labelling.md", "tutorial.md"):
         run_python(page)  # it makes the files that the commands read
-    code = "".join(code for mark, code in blocks(page, *SHELL) if mark == "run")
-    assert imgcl_lines(code)
-    for line in imgcl_lines(code):
-        words = [STAND_INS.get(word, word) for word in shlex.split(line, comments=True)[1:]]
-        few = ["--epochs", "8"] if words[0] == "pretrain" else []
-        done = CliRunner().invoke(app, [*words, *few])
-        assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception!r}"
+    printed, n_lines = "", 0
+    for mark, code in blocks(page, *SHELL, SAID):
+        if mark == "run":
+            n_lines += len(imgcl_lines(code))
+            printed += "".join(map(run_command, imgcl_lines(code)))
+        elif mark == "said":
+            check_said(code, printed)
+    assert n_lines
+
+
+def run_command(line: str) -> str:
+    """What a command prints; trainings are short."""
+    words = [STAND_INS.get(word, word) for word in shlex.split(line, comments=True)[1:]]
+    few = ["--epochs", "8"] if words[0] == "pretrain" else []
+    done = CliRunner().invoke(app, [*words, *few])
+    assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception!r}"
+    return str(done.output)
 
 
 def commands() -> list[tuple[str, str]]:

@@ -63,4 +63,4 @@ def test_the_installed_wheel_passes_the_smoke_test(built, tmp_path):
         wheel,
     )
     said = run("scripts/smoke.py", "--python", sys.executable, "--path", tmp_path / "lib")
-    assert said.count(": well") == 9
+    assert said.count(": well") == 10

@@ -34,8 +34,8 @@ def test_a_study_of_a_package_is_found(offered):
 @pytest.mark.parametrize(
     ("entry", "name", "message"),
     [
-        (None, "main", r"unknown study 'main': .*pip install imgcl-lab \(in a checkout: pip install \./lab\)$"),
-        ("mine=x:y", "main", "pip install imgcl-lab"),
+        (None, "main", r"unknown study 'main': .*pip install \./lab in a checkout of imgcl's repository$"),
+        ("mine=x:y", "main", r"pip install \./lab"),
         ("main=x:y", "mian", r"unknown study 'mian': did you mean 'main'\?$"),
         ("mine=no_such_package:STUDY", "mine", "study 'mine', which no_such_package:STUDY promises, cannot be loaded"),
         (f"mine={__name__}:NOTHING", "mine", "NOTHING promises, cannot be loaded"),
@@ -63,7 +63,7 @@ def test_a_page_is_told_by_the_study_that_made_it(offered, tmp_path):
 
     assert make_report(results("mine", "imgcl study mine")).title == "My own page"
     assert make_report(results("file", "imgcl study run file.toml")).title == "Study file"
-    with pytest.raises(InputError, match=r"unknown study 'main': .*pip install imgcl-lab"):
+    with pytest.raises(InputError, match=r"unknown study 'main': .*pip install \./lab"):
         make_report(results("main", "imgcl study main --seeds 1"))
 
 

@@ -9,7 +9,6 @@ from imgcl._core.errors import InputError
 EXTRAS = {  # extra of this package: the module to look for, and the name of its package
     "pyg": ("torch_geometric", "torch_geometric"),
     "plots": ("matplotlib", "matplotlib"),
-    "report": ("plotly", "plotly"),
     "umap": ("umap", "umap-learn"),
     "communities": ("igraph", "igraph"),
     "tune": ("optuna", "Optuna"),

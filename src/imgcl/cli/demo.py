@@ -11,10 +11,8 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from imgcl._core.errors import InputError
-from imgcl._core.extras import need
 from imgcl._core.terminal import printable
-from imgcl.cli.console import check_out, out, say, warn
+from imgcl.cli.console import check_out, out, say
 from imgcl.cli.progress import shown_progress
 
 
@@ -30,10 +28,10 @@ def demo(
 
     Example: imgcl demo
     """
+    from imgcl.report import write_report
     from imgcl.report.demo import IMBALANCE, METRICS, run_demo
 
     check_out("--out", file, [".html", ".htm"])
-    reported = _can_report()
     start = time.perf_counter()
     with shown_progress("demo"):
         found = run_demo(graph, epochs=epochs, splits=splits)
@@ -49,23 +47,8 @@ def demo(
     out.print(str(found.effects), highlight=False, markup=False, soft_wrap=True)
     out.print()
     out.print(found.conclusion(), highlight=False, markup=False, soft_wrap=True)
-    if reported:
-        from imgcl.report import write_report
-
-        with shown_progress("report"):
-            content = found.report()
-        written = write_report(content, file)
-        out.print(
-            f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", markup=False, soft_wrap=True
-        )
+    with shown_progress("report"):
+        content = found.report()
+    written = write_report(content, file)
+    out.print(f"\nThe report, to look at it in a browser: {written.resolve().as_uri()}", markup=False, soft_wrap=True)
     say(f"took {time.perf_counter() - start:.0f} s")
-
-
-def _can_report() -> bool:
-    """Whether plotly is there; the demonstration's numbers stand without it."""
-    try:
-        need("report", "the report")
-    except InputError as error:
-        warn(f"there will be no report: {error}")
-        return False
-    return True

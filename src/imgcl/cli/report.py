@@ -50,7 +50,6 @@ def report(
     from imgcl.report import build_content, is_study, read_nodes, read_runs, study_content, write_report
 
     check_out("--out", file, [".html", ".htm"])
-    need("report", "imgcl report")
     if projection == "umap":
         need("umap", "--map umap")
     if is_study(runs[0]):

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from imgcl._core.errors import InputError
-from imgcl._core.extras import need
 from imgcl._core.files import write_text
 from imgcl._core.version import __version__
 from imgcl.report.encoding import script_json
@@ -68,7 +67,6 @@ def _part(name: str) -> str:
 
 
 def _plotly() -> str:
-    need("report", "the report")
     from plotly.offline import get_plotlyjs
 
     return str(get_plotlyjs())

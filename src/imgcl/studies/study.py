@@ -14,7 +14,7 @@ from imgcl.studies.report import Report
 from imgcl.studies.results import Results
 
 THE_PAPERS = "main"  # the lab is installed when this study is
-INSTALL = "the paper's studies are a package of their own: pip install imgcl-lab (in a checkout: pip install ./lab)"
+INSTALL = "the paper's studies are a package of their own: pip install ./lab in a checkout of imgcl's repository"
 
 
 @dataclass(frozen=True)

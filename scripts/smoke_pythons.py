@@ -1,0 +1,107 @@
+"""Check a wheel on the other Pythons that it is declared for, as far as that is possible here.
+
+    python scripts/smoke_pythons.py dist/imgcl-0.1.0-py3-none-any.whl
+    python scripts/smoke_pythons.py WHEEL --any-torch    # also where torch brings CUDA along: gigabytes
+
+An interpreter that is not installed is skipped. Where pip finds a CPU build of torch (or with ``--any-torch``), the
+whole installation is made and the smoke test runs. Elsewhere torch is left out: pip must find a complete set of
+versions, every other dependency is installed, every file must compile, and the commands that need no torch must run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+VERSIONS = ("3.12", "3.13")
+ROOT = Path(__file__).resolve().parents[1]
+PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt"))
+WITHOUT_TORCH = {
+    "the package imports without a warning": ("-W", "error", "-c", "import imgcl"),
+    "imgcl --help": ("-m", "imgcl", "--help"),
+    "imgcl presets gbt": ("-m", "imgcl", "presets", "gbt"),
+    "imgcl import": ("-m", "imgcl", "import", "--edges", "edges.csv", "--out", "graph.store"),
+    "imgcl info": ("-m", "imgcl", "info", "graph.store"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("--any-torch", action="store_true", help="install torch even where it brings CUDA along")
+    arguments = parser.parse_args()
+    for version in VERSIONS:
+        python = interpreter(version)
+        if python is None:
+            print(f"Python {version}: skipped, it is not installed")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            check(version, python, arguments.wheel.resolve(), Path(folder), arguments.any_torch)
+
+
+def interpreter(version: str) -> str | None:
+    """The interpreter of a version: on the path, or one of pyenv's."""
+    found = shutil.which(f"python{version}")
+    if found and succeeds(found, "--version"):
+        return found
+    pyenv = shutil.which("pyenv")
+    if pyenv is None:
+        return None
+    installed = run(pyenv, "versions", "--bare").splitlines()
+    names = [name.strip() for name in installed if name.strip().startswith(f"{version}.")]
+    return f"{run(pyenv, 'prefix', names[-1]).strip()}/bin/python" if names else None
+
+
+def check(version: str, python: str, wheel: Path, folder: Path, any_torch: bool) -> None:
+    """Install the wheel into an environment of its own, and run what can run there."""
+    run(python, "-m", "venv", folder / "venv")
+    python = str(folder / "venv" / "bin" / "python")
+    plan = planned(python, wheel)
+    print(f"Python {version}: pip finds {len(plan)} packages, torch {plan['torch']}")
+    if any_torch or "+cpu" in plan["torch"]:
+        run(python, *PIP, wheel)
+        print(run(sys.executable, ROOT / "scripts" / "smoke.py", "--python", python), end="")
+        return
+    print(f"Python {version}: torch is left out, for pip finds no CPU build of it")
+    others = [name for name in direct(python, wheel, folder) if name != "torch"]
+    run(python, *PIP, *others)
+    run(python, "-m", "compileall", "-q", folder / "wheel")
+    (folder / "edges.csv").write_text("src,dst\na,b\nb,c\nc,d\nd,a\n", encoding="utf-8")
+    for what, command in WITHOUT_TORCH.items():
+        run(python, *command, cwd=folder)
+        print(f"{what}: well")
+
+
+def planned(python: str, wheel: Path) -> dict[str, str]:
+    """What pip would install, by name; metadata alone is downloaded."""
+    report = json.loads(run(python, *PIP, "--dry-run", "--ignore-installed", "--report", "-", wheel))
+    return {each["metadata"]["name"]: each["metadata"]["version"] for each in report["install"]}
+
+
+def direct(python: str, wheel: Path, folder: Path) -> list[str]:
+    """The packages that the wheel itself asks for, without extras; the wheel is installed alone."""
+    run(python, *PIP, "--no-deps", wheel)
+    run(python, "-m", "zipfile", "-e", wheel, folder / "wheel")
+    listed = "from importlib.metadata import requires; print(*requires('imgcl'), sep='\\n')"
+    return [line.partition(">")[0] for line in run(python, "-c", listed).splitlines() if "extra ==" not in line]
+
+
+def succeeds(*command: object) -> bool:
+    return subprocess.run([*map(str, command)], capture_output=True, check=False).returncode == 0
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    """What a command prints; its mistake ends this program."""
+    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()
