@@ -53,6 +53,21 @@ def test_weights_are_symmetric_summed_and_averaged() -> None:
     )
 
 
+def test_mutual_keeps_what_points_both_ways() -> None:
+    edges = [[0, 1, 1, 2, 0], [1, 0, 2, 3, 1]]
+    graph = Graph.from_edges(edges, n_nodes=4, directed_as="mutual", edge_weight=[1, 5, 7, 7, 2])
+    assert graph.adjacency.toarray()[:2, :2].tolist() == [[0, 4], [4, 0]]
+    assert graph.n_edges == 1
+    assert graph.cleaning.dropped == 2
+    assert graph.summary()["direction"] == "only nodes that point at each other are linked"
+    plain = Graph.from_edges(edges, n_nodes=4)
+    assert (plain.n_edges, plain.summary()["direction"]) == (3, "an edge in either direction links both its ends")
+    network = nx.DiGraph([("a", "b"), ("b", "a"), ("b", "c")])
+    assert load_graph(network, directed_as="mutual", features="own").n_edges == 1
+    with pytest.raises(GraphError, match="directed_as is 'up': choose from both, mutual"):
+        Graph.from_edges(edges, directed_as="up")
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.floats(0.01, 100)), max_size=30))
 def test_any_list_gives_a_symmetric_matrix(rows: list[tuple[int, int, float]]) -> None:

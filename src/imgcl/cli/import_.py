@@ -51,8 +51,8 @@ def import_graph(
         typer.Option(help="union: an edge is an edge; side-by-side: every relation gives a block of its own."),
     ] = "union",
     directed_as: Annotated[
-        str, typer.Option(help="undirected: either direction; mutual: both directions.")
-    ] = "undirected",
+        str, typer.Option(help="both: a row links its ends either way; mutual: only ends that point at each other.")
+    ] = "both",
     on_dangling: Annotated[str, typer.Option(help="Edges that name unknown nodes: error or drop.")] = "error",
     missing: Annotated[str, typer.Option(help="Missing feature values: error, mean or zero.")] = "error",
     most_values: Annotated[

@@ -136,9 +136,9 @@ def _read_number(text: str) -> int | float | None:
 def _from_object(source: Any, options: dict[str, Any]) -> Graph:
     """A graph of another library, recognised without importing that library."""
     for module, kind, convert, allowed in (
-        ("torch_geometric.data", "Data", Graph.from_pyg, ("weighted", *NAMES)),
-        ("torch_geometric.data", "HeteroData", Graph.from_pyg, ("weighted", "relations", *NAMES)),
-        ("networkx", "Graph", Graph.from_networkx, ("x", "y", "feature", "label", "weight", *NAMES)),
+        ("torch_geometric.data", "Data", Graph.from_pyg, ("weighted", "directed_as", *NAMES)),
+        ("torch_geometric.data", "HeteroData", Graph.from_pyg, ("weighted", "directed_as", "relations", *NAMES)),
+        ("networkx", "Graph", Graph.from_networkx, ("x", "y", "feature", "label", "weight", "directed_as", *NAMES)),
     ):
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(source, getattr(loaded, kind)):

@@ -24,6 +24,11 @@ LIGHTEST = 1e-15  # weight of an edge: its inverse and a sum of many fit into fl
 STRUCTURE = "structure/"  # names of features that were made from edges begin so
 MAX_CLASSES = 1 << 20  # a label beyond this is a mistake (an identifier, a hash), and tables per class would not fit
 
+DIRECTIONS = {  # what a directed edge becomes
+    "both": "an edge in either direction links both its ends",
+    "mutual": "only nodes that point at each other are linked",
+}
+
 
 @dataclass(frozen=True)
 class Cleaning:
@@ -53,13 +58,16 @@ class Cleaning:
 
 
 def symmetric_csr(
-    edges: NDArray[np.int64], n: int, weights: NDArray[np.float64] | None = None
+    edges: NDArray[np.int64], n: int, weights: NDArray[np.float64] | None = None, directed_as: str = "both"
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None, Cleaning]:
     """Sorted CSR (indptr, indices, weights) of the simple undirected graph, and what was cleaned on the way.
 
     Weights of duplicates are summed. An edge that is there in both directions has the mean of its two weights, so that
-    an undirected graph may be given either way; weights that are all 1 are no weights.
+    an undirected graph may be given either way; weights that are all 1 are no weights. ``directed_as="mutual"`` keeps
+    the edges that are there in both directions.
     """
+    if directed_as not in DIRECTIONS:
+        raise GraphError(f"directed_as is {directed_as!r}: choose from {', '.join(DIRECTIONS)}")
     loops = edges[0] == edges[1]
     source, target = edges[0][~loops], edges[1][~loops]
     ones = np.ones(len(source), dtype=np.int8)
@@ -67,6 +75,8 @@ def symmetric_csr(
     directed.data = np.ones(directed.nnz, dtype=np.int8)
     both = (directed + directed.T).tocsr()
     both.sort_indices()
+    mutual = directed_as == "mutual"
+    alone = int(both.nnz) - int(directed.nnz)
     found, averaged = None, 0
     if weights is not None:
         found, averaged = _symmetric_weights(source, target, weights[~loops], both)
@@ -74,11 +84,24 @@ def symmetric_csr(
     cleaning = Cleaning(
         self_loops=int(loops.sum()),
         duplicates=duplicates if found is None else 0,
-        one_directional=int(both.nnz) - int(directed.nnz),
+        one_directional=0 if mutual else alone,
+        dropped=alone if mutual else 0,
         summed=0 if found is None else duplicates,
         averaged=averaged,
     )
+    if mutual:
+        return *_both_ways(both, found), cleaning
     return both.indptr, both.indices, found, cleaning
+
+
+def _both_ways(
+    both: sp.csr_array, weights: NDArray[np.float32] | None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None]:
+    """The entries of ``both`` that were there in both directions."""
+    kept = both.data > 1
+    indptr = np.concatenate([[0], np.cumsum(kept)])[both.indptr]
+    chosen = None if weights is None else stored_weights(weights[kept])
+    return indptr.astype(both.indptr.dtype), both.indices[kept], chosen
 
 
 def _symmetric_weights(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from imgcl.graph.checks import DIRECTIONS
+
 if TYPE_CHECKING:
     from imgcl.graph.graph import Graph
 
@@ -24,6 +26,7 @@ def summary(graph: Graph) -> dict[str, Any]:
         "mean degree": round(2 * graph.n_edges / graph.n_nodes, 2),
         "isolated nodes": isolated,
         "edge weights": _weight_range(graph),
+        "direction": DIRECTIONS["both"],
         **_relation_facts(graph),
         **graph.notes,
         "features": graph.n_features,

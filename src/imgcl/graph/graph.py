@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import GraphError
 from imgcl.graph.checks import (
+    DIRECTIONS,
     Cleaning,
     Features,
     check_edges,
@@ -246,6 +247,7 @@ class Graph(FromFrames):
         y: ArrayLike | None = None,
         *,
         edge_weight: ArrayLike | None = None,
+        directed_as: str = "both",
         n_nodes: int | None = None,
         name: str = "graph",
         node_names: Sequence[str] | None = None,
@@ -260,6 +262,8 @@ class Graph(FromFrames):
             y: labels, integers 0..K-1; -1, None, NaN and the like (``docs/own_graph.md``) for unlabelled.
             edge_weight: weight of every edge of the list, positive. Weights of duplicates are summed; an edge that is
                 given in both directions has the mean of its two weights. By default all edges weigh 1.
+            directed_as: ``both``: an edge in either direction links both its ends; ``mutual``: only nodes that point at
+                each other are linked.
             n_nodes: number of nodes; by default the number of feature rows, or the largest node number and one.
             name: what to call the graph.
             node_names: one per node.
@@ -276,7 +280,7 @@ class Graph(FromFrames):
         labels = None if y is None else check_labels(y, n, classes)
         checked = check_edges(edges, n)
         given = None if edge_weight is None else check_weights(edge_weight, checked.shape[1])
-        indptr, indices, weights, cleaning = symmetric_csr(checked, n, given)
+        indptr, indices, weights, cleaning = symmetric_csr(checked, n, given, directed_as)
         return cls(
             indptr,
             indices,
@@ -288,6 +292,7 @@ class Graph(FromFrames):
             classes,
             cleaning,
             weights,
+            notes={"direction": DIRECTIONS[directed_as]} if directed_as != "both" else {},
         )
 
     @classmethod
@@ -323,8 +328,9 @@ class Graph(FromFrames):
         joined, weights = joined_edges(edges, edge_weight)
         graph = cls.from_edges(joined, x, y, edge_weight=weights, **names)
         if relations == "union":
-            return replace(graph, notes={"relations": f"union of {', '.join(map(str, edges))}"})
-        return replace(graph, relations=side_by_side(edges, edge_weight, graph.n_nodes))
+            return replace(graph, notes={**graph.notes, "relations": f"union of {', '.join(map(str, edges))}"})
+        directed_as = names.get("directed_as", "both")
+        return replace(graph, relations=side_by_side(edges, edge_weight, graph.n_nodes, directed_as))
 
     @classmethod
     def from_pyg(

@@ -88,7 +88,7 @@ def joined_edges(
 
 
 def side_by_side(
-    relations: Mapping[str, ArrayLike], edge_weight: Mapping[str, ArrayLike | None] | None, n: int
+    relations: Mapping[str, ArrayLike], edge_weight: Mapping[str, ArrayLike | None] | None, n: int, directed_as: str
 ) -> tuple[Relation, ...]:
     """Every relation by itself, over n nodes."""
     check_relation_names(list(relations))
@@ -97,7 +97,7 @@ def side_by_side(
         edges = check_edges(_edge_array(name, given), n)
         values = (edge_weight or {}).get(name)
         weights = None if values is None else check_weights(values, edges.shape[1])
-        found.append(Relation(str(name), *symmetric_csr(edges, n, weights)[:3]))
+        found.append(Relation(str(name), *symmetric_csr(edges, n, weights, directed_as)[:3]))
     return tuple(found)
 
 

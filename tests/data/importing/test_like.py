@@ -184,7 +184,7 @@ def test_stores_without_a_recipe(tmp_path, first):
         ({"columns": [{"name": "age", "kind": "DOUBLE", "deviation": 0.0}]}, "greater than 0"),
         ({"columns": [{"name": "age", "kind": "DOUBLE", "mean": "DROP TABLE nodes"}]}, "valid number"),
         ({"other": 1}, "Extra inputs"),
-        ({"settings": {"directed_as": "sideways"}}, "undirected"),
+        ({"settings": {"directed_as": "sideways"}}, "both"),
         ({"format": "imgcl-import-recipe-9"}, "has format 'imgcl-import-recipe-9'"),
         ({"checksum": "0"}, "its checksum does not fit"),
     ],

@@ -35,15 +35,17 @@ def test_equals_the_csr_in_memory(tmp_path_factory, pairs, memory):
 @given(
     rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.5, 2.0, 3.0])), max_size=40),
     memory=st.sampled_from([1, 64, 1 << 20]),
+    directed_as=st.sampled_from(["both", "mutual"]),
 )
-def test_weights_equal_those_in_memory(tmp_path_factory, rows, memory):
+def test_weights_equal_those_in_memory(tmp_path_factory, rows, memory, directed_as):
     folder = tmp_path_factory.mktemp("csr")
     table = np.array(rows, dtype=np.float64).reshape(-1, 3)
     pairs, weights = table[:, :2].astype(np.int64), table[:, 2]
     file = PairFile(folder / "pairs", 7, weighted=True)
     file.append(pairs[:, 0], pairs[:, 1], weights)
-    found = build_csr(file, folder / "indices.npy", weights_out=folder / "edge_weight.npy", memory=memory)
-    _, expected, symmetric, cleaning = symmetric_csr(pairs.T, 7, weights)
+    files = {"out": folder / "indices.npy", "weights_out": folder / "edge_weight.npy"}
+    found = build_csr(file, **files, memory=memory, directed_as=directed_as)
+    _, expected, symmetric, cleaning = symmetric_csr(pairs.T, 7, weights, directed_as)
     assert np.load(folder / "indices.npy").tolist() == expected.tolist()
     stored = np.load(folder / "edge_weight.npy").tolist()
     assert stored == ([1.0] * len(stored) if symmetric is None else symmetric.tolist())

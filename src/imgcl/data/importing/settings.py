@@ -35,7 +35,7 @@ class RepeatedSettings(BaseModel):
         relation: column of an edge's relation (what links its ends).
         relations: ``union``: an edge is an edge, whatever its relation; ``side-by-side``: the edges of every relation
             are kept as well, and give an embedding a block ``neighbours:NAME`` each.
-        directed_as: ``undirected``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
+        directed_as: ``both``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
             point at each other are joined.
         on_dangling: what to do with edges that name unknown nodes: ``error`` or ``drop``.
         missing: missing feature values: ``error``, or fill with the column's ``mean`` or with ``zero``; a missing
@@ -57,12 +57,18 @@ class RepeatedSettings(BaseModel):
     weight: str | None = None
     relation: str | None = None
     relations: Literal["union", "side-by-side"] = "union"
-    directed_as: Literal["undirected", "mutual"] = "undirected"
+    directed_as: Literal["both", "mutual"] = "both"
     on_dangling: Literal["error", "drop"] = "error"
     missing: Literal["error", "mean", "zero"] = "error"
     most_values: int = Field(default=50, ge=1)
     standardise: bool = False
     dtype: Literal["float32", "float16"] = "float32"
+
+    @field_validator("directed_as", mode="before")
+    @classmethod
+    def _by_its_name_now(cls, given: Any) -> Any:
+        """Recipes from before ``both`` had its name call it ``undirected``."""
+        return "both" if given == "undirected" else given
 
     @property
     def structural(self) -> bool:

@@ -35,7 +35,7 @@ from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import MISSING, Table, kind_of, open_table, shown
 from imgcl.data.store import PairFile, StoreWriter, build_csr
 from imgcl.graph import Graph
-from imgcl.graph.checks import Cleaning, no_features
+from imgcl.graph.checks import DIRECTIONS, Cleaning, no_features
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -140,7 +140,8 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             width = _write_structure(writer, built.indptr, settings.dtype, weighted=weights is not None)
         recipe.write(writer.folder)
         name = settings.name or Path(out).name.removesuffix(".store")
-        notes = {"relations": f"union of {shown(relations)}"} if relations and not kept else {}
+        notes = {"direction": DIRECTIONS[settings.directed_as]}
+        notes |= {"relations": f"union of {shown(relations)}"} if relations and not kept else {}
         path = writer.commit(name, class_names=classes, cleaning=built.cleaning, relations=kept, notes=notes)
     return ImportReport(
         path,

@@ -22,7 +22,7 @@ from imgcl.graph.checks import Cleaning
 
 PAIRS_AT_ONCE = 1 << 20
 WEIGHT = np.dtype(np.float32)
-DirectedAs = Literal["undirected", "mutual"]
+DirectedAs = Literal["both", "mutual"]
 
 
 class PairFile:
@@ -84,7 +84,7 @@ def build_csr(
     out: Path,
     *,
     weights_out: Path | None = None,
-    directed_as: DirectedAs = "undirected",
+    directed_as: DirectedAs = "both",
     memory: int = 1 << 28,
     on_progress: Callable[[float], None] | None = None,
 ) -> BuiltEdges:
@@ -95,7 +95,7 @@ def build_csr(
         out: the file to write (``indices.npy`` of a store).
         weights_out: the same for the weights of weighted pairs (``edge_weight.npy``): duplicates are summed, and an
             edge that is there in both directions has the mean of its two weights.
-        directed_as: ``undirected``: a pair is an edge whichever way it points; ``mutual``: only pairs that are there
+        directed_as: ``both``: a pair is an edge whichever way it points; ``mutual``: only pairs that are there
             in both directions are.
         memory: bytes for the neighbour lists of one range of nodes.
         on_progress: called with the finished share.
