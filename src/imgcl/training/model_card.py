@@ -1,7 +1,11 @@
-"""The model card of a scorer: data, labels, quality, decision and limits, from what was measured and nothing else."""
+"""The model card of a scorer: data, labels, quality, decision and limits, from what was measured and nothing else.
+
+It begins with the metadata that Hugging Face's hub reads (YAML front matter). The licence is for the user to choose.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,11 +23,14 @@ SOURCES = {
     "balanced": "all classes alike, as asked for",
     "given": "as given by the user",
 }
+TAGS = ("imgcl", "graph-machine-learning", "node-classification", "class-imbalance")
+METRICS = {"auroc": ("roc_auc", "AUROC"), "auprc": ("average_precision", "AUPRC"), "brier": ("brier_score", "Brier")}
 
 
 def model_card(scorer: FittedScorer, config: RunConfig, record: GraphRecord) -> str:
     """Markdown for the person who gets the scorer."""
     parts = [
+        _front_matter(scorer, config, record),
         f"# Model card: nodes of {record.name} by class",
         _purpose(scorer, config, record),
         f"## Labels and prior\n\n{_labels(scorer)}",
@@ -32,6 +39,35 @@ def model_card(scorer: FittedScorer, config: RunConfig, record: GraphRecord) -> 
         f"## Limits\n\n{_limits(scorer, record)}",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _front_matter(scorer: FittedScorer, config: RunConfig, record: GraphRecord) -> str:
+    """Metadata of the hub; JSON is YAML, so that any name of a class or a graph is quoted as it must be."""
+    lines = [
+        "# license: choose one before you publish, for example mit",
+        "library_name: imgcl",
+        "pipeline_tag: graph-ml",
+        f"tags: {json.dumps([*TAGS, str(config.model_dump(mode='json')['method'])])}",
+    ]
+    results = _results(scorer, record)
+    if results:
+        index = [{"name": f"{scorer.classifier} on {record.name}", "results": results}]
+        lines.append(f"model-index: {json.dumps(index, ensure_ascii=False)}")
+    return "\n".join(["---", *lines, "---"])
+
+
+def _results(scorer: FittedScorer, record: GraphRecord) -> list[dict[str, Any]]:
+    """What was measured, as the hub lists it; nothing where nothing was."""
+    metrics = [
+        {"type": kind, "name": f"{title}, class {name}", "value": values[metric]}
+        for name, values in scorer.quality.get("classes", {}).items()
+        for metric, (kind, title) in METRICS.items()
+        if values[metric] is not None
+    ]
+    if not metrics:
+        return []
+    task = {"type": "graph-ml", "name": "node classification, cross-validated over the labels"}
+    return [{"task": task, "dataset": {"type": "graph", "name": record.name}, "metrics": metrics}]
 
 
 def _purpose(scorer: FittedScorer, config: RunConfig, record: GraphRecord) -> str:
