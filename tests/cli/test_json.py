@@ -143,5 +143,5 @@ def test_suggest(called, finished_run, labels, tmp_path):
 def test_every_key_is_documented(kind):
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(?:info )?(\w+)` \| (.*) \|$", page, re.MULTILINE)
-    row = dict((name.lower(), text) for name, text in rows)["suggest" if kind == "progress" else kind]
+    row = {name.lower(): text for name, text in rows}["suggest" if kind == "progress" else kind]
     assert [key for key in KEYS[kind] if f"`{key}`" not in row and key != "classes"] == []
