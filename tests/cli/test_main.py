@@ -22,7 +22,7 @@ from imgcl._core.errors import InputError
     ],
 )
 def test_an_error_is_one_line_and_an_exit_code(monkeypatch, capsys, error, code, said):
-    def fail():
+    def fail(prog_name):
         raise error
 
     monkeypatch.setattr(cli, "app", fail)

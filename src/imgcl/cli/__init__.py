@@ -35,11 +35,12 @@ from imgcl.cli.trace import trace
 from imgcl.cli.tune import tune
 from imgcl.cli.verbosity import Quiet, Verbose, start_verbosity, with_verbosity
 
+HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="imgcl",
     help="Graph contrastive learning that serves rare classes.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings=HELP,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -79,7 +80,6 @@ COMMANDS = (
     *(import_graph, suggest, score),
 )
 NAMES = {import_graph: "import", pretrain_command: "pretrain"}  # where it is not the function's
-HELP = {"help_option_names": ["-h", "--help"]}
 for command in COMMANDS:
     app.command(NAMES.get(command), help=_help(command), context_settings=HELP)(with_verbosity(command))
 
@@ -89,7 +89,7 @@ def main() -> None:
     let_idle_threads_sleep()
     print_everything()
     try:
-        app()
+        app(prog_name="imgcl")  # also as python -m imgcl: what completion and usage lines are about
     except ImgclError as error:
         err.print(f"[bold red]error[/bold red]: {escape(in_flags(str(error)))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)

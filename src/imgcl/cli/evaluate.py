@@ -11,6 +11,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.progress import stage
+from imgcl.cli.completion import classifiers
 from imgcl.cli.console import (
     DataDir,
     Law,
@@ -31,7 +32,9 @@ def evaluate(
     imbalance: Law = "natural",
     test: TestNodes = None,
     protocol: ProtocolName = None,
-    classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs,ensemble",
+    classifier: Annotated[
+        str, typer.Option(help="Classifiers, separated by commas.", autocompletion=classifiers)
+    ] = "plain,pbs,ensemble",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     probe: Annotated[str, typer.Option(help="How classifiers are fitted: batched, sklearn, pygcl.")] = "batched",
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,

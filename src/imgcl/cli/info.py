@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from imgcl.cli.completion import data_sets
 from imgcl.cli.console import DataDir, facts_table, out, say
 
 if TYPE_CHECKING:
@@ -19,7 +20,12 @@ SHOWN = 12  # classes that are named
 
 
 def info(
-    graph: Annotated[str, typer.Argument(help="Data set name, graph file or store; or a run, a scorer, a study.")],
+    graph: Annotated[
+        str,
+        typer.Argument(
+            help="Data set name, graph file or store; or a run, a scorer, a study.", autocompletion=data_sets
+        ),
+    ],
     data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imgcl._core.errors import InputError
+from imgcl.cli.completion import classifiers
 from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_blocks, out, say, warn
 from imgcl.cli.info import scorer_facts
 from imgcl.cli.progress import shown_progress
@@ -35,7 +36,9 @@ def predict(
     ] = None,
     id_column: Annotated[str | None, typer.Option(help="Column of --labels that names the node.")] = None,
     label_column: Annotated[str | None, typer.Option(help="Column of --labels that has the class.")] = None,
-    classifier: Annotated[str, typer.Option(help="Classifier; see docs/choosing.md.")] = "ensemble",
+    classifier: Annotated[
+        str, typer.Option(help="Classifier; see docs/choosing.md.", autocompletion=classifiers)
+    ] = "ensemble",
     prior: Annotated[
         str, typer.Option(help="Class shares of the nodes: natural, balanced, labels, estimated, or CLASS=2%,....")
     ] = "natural",

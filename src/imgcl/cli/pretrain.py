@@ -13,6 +13,7 @@ import typer
 from imgcl._core.errors import InputError, StoppedError
 from imgcl._core.extras import need
 from imgcl._core.words import did_you_mean
+from imgcl.cli.completion import data_sets, methods
 from imgcl.cli.console import DataDir, key_values, out, say, warn
 from imgcl.cli.progress import shown_progress
 
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
 
 def pretrain_command(
-    graph: Annotated[str, typer.Argument(help="Data set name, or path of a graph file.")],
+    graph: Annotated[str, typer.Argument(help="Data set name, or path of a graph file.", autocompletion=data_sets)],
     run: Annotated[Path, typer.Option("--out", help="Run directory to create.")],
-    method: Annotated[str, typer.Option(help="Base method, or package.module:Class of your own.")] = "gbt",
+    method: Annotated[
+        str, typer.Option(help="Base method, or package.module:Class of your own.", autocompletion=methods)
+    ] = "gbt",
     encoder: Annotated[
         str | None, typer.Option(help="gcn, sage, gin, gat, or package.module:factory (default: the preset's).")
     ] = None,

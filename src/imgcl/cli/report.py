@@ -9,6 +9,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
+from imgcl.cli.completion import classifiers
 from imgcl.cli.console import DataDir, Law, NoOwnFeatures, TestNodes, check_out, out, resolved_test, warn
 from imgcl.cli.flags import in_flags
 from imgcl.cli.progress import shown_progress
@@ -21,7 +22,9 @@ def report(
     file: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("report.html"),
     imbalance: Law = "natural",
     test: TestNodes = None,
-    classifier: Annotated[str, typer.Option(help="Classifiers, separated by commas.")] = "plain,pbs",
+    classifier: Annotated[
+        str, typer.Option(help="Classifiers, separated by commas.", autocompletion=classifiers)
+    ] = "plain,pbs",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     projection: Annotated[str, typer.Option("--map", help="How embeddings are drawn: tsne, pca, umap.")] = "tsne",
     points: Annotated[int, typer.Option(min=3, help="Maximum number of nodes on a map; more are sampled.")] = 20_000,

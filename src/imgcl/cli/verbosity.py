@@ -15,7 +15,14 @@ from imgcl._core.progress import logger
 from imgcl.cli.console import verbosity, warn
 
 Verbose = Annotated[
-    int, typer.Option("--verbose", "-v", count=True, help="Say what is done and how long it took; -vv: every step.")
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        show_default=False,
+        help="Say what is done and how long it took; -vv: every step.",
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Results, warnings and errors only.")]
 
