@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from imgcl.evaluation import trees
+
 SIZES = (400, 200, 120, 80)
 
 
@@ -17,3 +19,10 @@ def blobs() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     centres = 1.1 * rng.standard_normal((len(SIZES), 12))
     Z = centres[y] + rng.standard_normal((len(y), 12))
     return Z.astype(np.float32), y
+
+
+@pytest.fixture(autouse=True)
+def small_forests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer trees: the tests ask how they are used, not how good they are."""
+    monkeypatch.setattr(trees, "FOREST", 20)
+    monkeypatch.setattr(trees, "ROUNDS", 20)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from imgcl.evaluation import TreesClassifier, trees
+from imgcl.evaluation import TreesClassifier
 from imgcl.evaluation.forest import LEAF, TreeModel, Trees, boosted_trees, forest_trees
 
 RNG = np.random.default_rng(0)
@@ -95,8 +95,7 @@ def test_trees_that_lead_astray_are_refused(change: dict[str, Any], message: str
 
 
 @pytest.mark.parametrize("validation", [THREE, 2 - THREE], ids=["agrees", "contradicts"])
-def test_the_chosen_ensemble_keeps_its_probabilities(validation: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "FOREST", 20)
+def test_the_chosen_ensemble_keeps_its_probabilities(validation: np.ndarray) -> None:
     fitted = TreesClassifier(random_state=0).fit(X[:200], THREE[:200], X[200:], validation[200:])
     said = fitted.model(3).classify(torch.from_numpy(X)).probabilities
     np.testing.assert_allclose(said, fitted.predict_proba(X), atol=1e-5)

@@ -16,12 +16,6 @@ from imgcl.evaluation.estimators import choose_classifiers
 from imgcl.imbalance import make_splits
 
 
-@pytest.fixture(autouse=True)
-def small_forests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "FOREST", 20)
-    monkeypatch.setattr(trees, "ROUNDS", 20)
-
-
 @pytest.fixture(scope="module")
 def product() -> tuple[Any, Any]:
     """A class that no linear classifier finds: the signs of two columns agree, with a margin."""

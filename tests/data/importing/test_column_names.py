@@ -70,7 +70,7 @@ def compare(folder, names, kind, edge_names):
     assert (found.indptr.tolist(), found.indices.tolist()) == (graph.indptr.tolist(), graph.indices.tolist())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     names=st.lists(NAMES, min_size=6, max_size=6, unique=True),
     edge_names=st.lists(NAMES, min_size=3, max_size=3, unique=True),
