@@ -18,6 +18,7 @@ from imgcl.baselines.supervised.losses import LOSSES
 from imgcl.baselines.supervised.network import Messages, Output
 from imgcl.baselines.supervised.recipe import Added, Task
 from imgcl.baselines.supervised.renode import ReNode
+from imgcl.baselines.supervised.synthesis import drawn_links
 from imgcl.baselines.supervised.tam import TopologyMargin
 from imgcl.graph import Graph
 
@@ -129,6 +130,16 @@ def test_bat_links_doubtful_nodes_to_the_class_they_might_be() -> None:
     shares = torch.tensor([[0.9, 0.1, 0.0], [0.5, 0.1, 0.4], [0.1, 0.8, 0.1]])
     assert risk(shares).squeeze(1).tolist() == pytest.approx([0.0, 0.4, 0.0])  # 0.5 against a mean of 0.3, over 0.5
     assert likely_otherwise(shares)[1].tolist() == pytest.approx([0.0, 0.2, 0.8])
+
+
+def test_neighbours_of_new_nodes_are_drawn_from_those_of_their_sources() -> None:
+    graph = graph_of([(0, 1), (0, 2), (3, 4), (3, 5)], 7)  # node 6 has no neighbour
+    first, second, share = np.repeat([0, 0, 6], 50), np.repeat([3, 3, 6], 50), np.repeat([1.0, 0.0, 0.5], 50)
+    links = drawn_links(task_of(graph, [0], [0]), first, second, share).to_scipy().toarray()
+    assert links.max() == 1
+    assert np.flatnonzero(links[:50].any(axis=0)).tolist() == [1, 2]
+    assert np.flatnonzero(links[50:100].any(axis=0)).tolist() == [4, 5]
+    assert not links[100:].any()
 
 
 def test_pseudo_labels_are_unlabelled_and_surer_than_the_mean() -> None:

@@ -16,7 +16,7 @@ from torch import Tensor
 from imgcl._core.sparse import CSR
 from imgcl.baselines.supervised.network import Network
 from imgcl.baselines.supervised.recipe import Added, Recipe, Task
-from imgcl.baselines.supervised.synthesis import Ints, drawn_degrees, links_of, missing, neighbours_of, of_class, rows
+from imgcl.baselines.supervised.synthesis import Ints, drawn_links, missing, of_class, rows
 
 
 @dataclass
@@ -61,12 +61,4 @@ class GraphENS(Recipe):
         """Neighbours, drawn from both nodes' with the shares that their predictions say."""
         logs = torch.log_softmax(task.logits, dim=1)
         apart = (logs[minor].exp() * (logs[minor] - logs[other])).sum(dim=1)  # Kullback-Leibler
-        from_minor = torch.sigmoid(apart).double().numpy()
-        found = []
-        for a, b, share, degree in zip(minor, other, from_minor, drawn_degrees(task, len(minor)), strict=True):
-            mine, theirs = neighbours_of(task, a), neighbours_of(task, b)
-            pool = np.concatenate([mine, theirs])
-            chance = np.repeat([share / max(1, len(mine)), (1 - share) / max(1, len(theirs))], [len(mine), len(theirs)])
-            drawn = task.rng.choice(pool, degree, p=chance / chance.sum()) if len(pool) else pool
-            found.append(np.unique(drawn))
-        return links_of(found, task.graph.n_nodes)
+        return drawn_links(task, minor, other, torch.sigmoid(apart).double().numpy())

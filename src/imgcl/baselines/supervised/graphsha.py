@@ -13,7 +13,9 @@ import torch
 
 from imgcl.baselines.supervised.network import Network
 from imgcl.baselines.supervised.recipe import Added, Recipe, Task
-from imgcl.baselines.supervised.synthesis import Ints, drawn_degrees, links_of, missing, neighbours_of, of_class, rows
+from imgcl.baselines.supervised.synthesis import Floats, Ints, drawn_links, missing, of_class, rows
+
+TINY = 1e-9
 
 
 @dataclass
@@ -40,34 +42,24 @@ class GraphSHA(Recipe):
         anchor, other = (np.concatenate(part) for part in zip(*pairs, strict=True))
         own = torch.from_numpy(task.rng.beta(self.ours, self.theirs, (len(anchor), 1))).float()
         mixed = own * rows(task, anchor) + (1 - own) * rows(task, other)
-        near = [
-            _some(task, neighbours_of(task, node), degree)
-            for node, degree in zip(anchor, drawn_degrees(task, len(anchor)), strict=True)
-        ]
-        classes = torch.from_numpy(np.repeat(np.arange(task.n_classes), lacking))
-        return Added(mixed, links_of(near, task.graph.n_nodes), classes)
+        links = drawn_links(task, anchor, anchor, np.ones(len(anchor)))
+        return Added(mixed, links, torch.from_numpy(np.repeat(np.arange(task.n_classes), lacking)))
 
-    def _pairs(self, task: Task, shares: np.ndarray, k: int, number: int) -> tuple[Ints, Ints]:
+    def _pairs(self, task: Task, shares: Floats, k: int, number: int) -> tuple[Ints, Ints]:
         """Doubtful nodes of class k, and nodes of the classes that they are confused with."""
         mine = of_class(task, k)
         anchors = task.rng.choice(mine, number, p=_chances(1 - shares[mine, k]))
-        confused = shares[anchors] * (task.sizes.numpy() > 0)
+        confused = np.where(task.sizes.numpy() > 0, shares[anchors] + TINY, 0.0)
         confused[:, k] = 0
+        bounds = np.cumsum(confused, axis=1)
+        classes = (task.rng.random((number, 1)) * bounds[:, -1:] >= bounds).sum(axis=1)
         others = np.empty_like(anchors)
-        for i, row in enumerate(confused):
-            members = of_class(task, int(task.rng.choice(len(row), p=_chances(row, task.sizes.numpy() > 0, k))))
-            others[i] = task.rng.choice(members, p=_chances(shares[members, k]))
+        for each in np.unique(classes):
+            members, wanted = of_class(task, int(each)), classes == each
+            others[wanted] = task.rng.choice(members, int(wanted.sum()), p=_chances(shares[members, k]))
         return anchors, others
 
 
-def _chances(weights: np.ndarray, allowed: np.ndarray | None = None, but: int = -1) -> np.ndarray:
+def _chances(weights: Floats) -> Floats:
     """Probabilities by weight; equal ones where all weights vanish."""
-    open_to = np.ones(len(weights)) if allowed is None else allowed.astype(np.float64)
-    if but >= 0:
-        open_to[but] = 0
-    found = (weights + 1e-9) * open_to
-    return found / found.sum()
-
-
-def _some(task: Task, nodes: Ints, number: int) -> Ints:
-    return nodes if len(nodes) <= number else np.asarray(task.rng.choice(nodes, number, replace=False))
+    return (weights + TINY) / (weights + TINY).sum()

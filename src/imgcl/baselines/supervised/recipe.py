@@ -53,7 +53,6 @@ class Task:
         epoch: that is being trained, from 0.
         progress: of training, from 0 to 1.
         logits: of all nodes in the last epoch, dropout included; empty before the first.
-        hidden: of all nodes in the last epoch.
         looked: logits of all nodes without dropout, at the last look at validation.
         notes: what a recipe keeps for the split.
     """
@@ -70,7 +69,6 @@ class Task:
     epoch: int = 0
     progress: float = 0.0
     logits: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.float32))
-    hidden: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.float32))
     looked: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.float32))
     notes: dict[str, Any] = field(default_factory=dict)
 

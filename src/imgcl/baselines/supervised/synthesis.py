@@ -11,7 +11,8 @@ from imgcl._core.sparse import CSR
 from imgcl.baselines.supervised.recipe import Task
 
 Ints = NDArray[np.int64]
-MOST = 2000  # new nodes per epoch and split; beyond, every class gets its share
+Floats = NDArray[np.float64]
+MOST = 1000  # new nodes per epoch and split; beyond, every class gets its share
 
 
 def missing(task: Task) -> Ints:
@@ -38,18 +39,21 @@ def rows(task: Task, nodes: Ints) -> Tensor:
     return torch.from_numpy(task.x[nodes].toarray())
 
 
-def links_of(neighbours: list[Ints], n: int) -> CSR:
-    """The matrix of new nodes and their neighbours."""
-    indptr = np.concatenate([[0], np.cumsum([len(each) for each in neighbours])])
-    indices = np.concatenate(neighbours) if neighbours else np.empty(0, np.int64)
-    return CSR.from_numpy(indptr, indices, None, n)
+def drawn_links(task: Task, first: Ints, second: Ints, share: Floats) -> CSR:
+    """New nodes and their neighbours: as many draws as a node of the graph has neighbours, repeats counted once.
 
-
-def neighbours_of(task: Task, node: int) -> Ints:
-    """Neighbours of a node of the graph."""
-    return np.asarray(task.graph.indices[task.graph.indptr[node] : task.graph.indptr[node + 1]], dtype=np.int64)
-
-
-def drawn_degrees(task: Task, number: int) -> Ints:
-    """Degrees, drawn from those of the graph."""
-    return np.asarray(task.rng.choice(task.graph.degree, number))
+    Args:
+        task: of the graph.
+        first: for every new node, one whose neighbours are drawn from.
+        second: another one.
+        share: probability of a draw to be from the first.
+    """
+    degree, indptr, m = task.graph.degree, np.asarray(task.graph.indptr, dtype=np.int64), len(first)
+    new = np.repeat(np.arange(m), task.rng.choice(degree, m))
+    source = np.where(task.rng.random(len(new)) < share[new], first[new], second[new])
+    new, source = new[degree[source] > 0], source[degree[source] > 0]
+    place = indptr[source] + (task.rng.random(len(source)) * degree[source]).astype(np.int64)
+    drawn = np.asarray(task.graph.indices, dtype=np.int64)[place]
+    pairs = np.unique(new * task.graph.n_nodes + drawn)
+    heads, ends = np.divmod(pairs, task.graph.n_nodes)
+    return CSR.from_numpy(np.searchsorted(heads, np.arange(m + 1)), ends, None, task.graph.n_nodes)

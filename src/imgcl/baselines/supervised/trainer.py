@@ -186,7 +186,7 @@ class Training:
         losses = []
         for task, output in zip(self.tasks, outputs, strict=True):
             losses.append(self.recipe.loss(task, output, self.criterion))
-            task.logits, task.hidden = (rows.detach()[: task.graph.n_nodes] for rows in (output.logits, output.hidden))
+            task.logits = output.logits.detach()[: task.graph.n_nodes]
         return torch.stack(losses).sum()
 
     @torch.no_grad()
