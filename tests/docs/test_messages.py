@@ -56,11 +56,24 @@ def decided_class(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return command("predict", "run", "--decide", "min-precision:fraud=0.8", "--out", "x.csv")
 
 
+def misspelt(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    return command("pretrain", "digits", "--method", "grase", "--out", "run")
+
+
+def further(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    run = ("pretrain", "digits", "--set", "dim=4", "--no-own-features", "--out", "run")
+    done = [CliRunner().invoke(app, [*run, *more]) for more in (("--epochs", "10"), ("--epochs", "12", "--resume"))]
+    assert [each.exit_code for each in done] == [0, 0]
+    return " ".join(each.output for each in done)
+
+
 SAYS: dict[str, Callable[[Path, pytest.MonkeyPatch], str]] = {
     "extra": extra,
     "unknown-column": unknown_column,
     "thousands": thousands,
     "decided-class": decided_class,
+    "misspelt": misspelt,
+    "further": further,
 }
 
 
