@@ -73,6 +73,7 @@ smoke: dist
 	$(PYTHON) -m venv build/smoke
 	build/smoke/bin/python -m $(PIP) -c constraints.txt dist/imgcl-[0-9]*.whl
 	$(PYTHON) scripts/smoke.py --python build/smoke/bin/python
+	build/smoke/bin/python -m $(PIP) --dry-run -c constraints.txt 'imgcl[umap]' # what the hint of a missing extra says
 
 # The path of the README, on a real graph as CSV files, in that environment.
 walk: smoke

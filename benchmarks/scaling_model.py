@@ -1,4 +1,4 @@
-"""What larger graphs would take, from what was measured: the tables of docs/scaling.md.
+"""What larger graphs would take, from what was measured: the tables of docs/scaling_limits.md.
 
 python benchmarks/scaling_model.py [--json] [--write]
 
@@ -114,13 +114,13 @@ def shown_hours(hours: float) -> str:
 
 def main() -> None:
     parser = arguments(__doc__ or "")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/scaling.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/scaling_limits.md")
     options = parser.parse_args()
     sizes = json.loads((DOCS / "results" / "scale.json").read_text(encoding="utf-8"))
     tables = {"checked": checked(sizes), "on paper": on_paper(sizes)}
     print(json.dumps({"benchmark": "scaling-model", **tables}) if options.json else "\n\n".join(tables.values()))
     if options.write:
-        page = DOCS / "scaling.md"
+        page = DOCS / "scaling_limits.md"
         text = page.read_text(encoding="utf-8")
         for name, (begin, end) in MARKS.items():
             before, _, rest = text.partition(begin)

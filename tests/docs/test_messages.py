@@ -103,3 +103,17 @@ def test_a_wrong_quotation_is_found() -> None:
     check_said("a … c\nd", "a b\n  c d")
     with pytest.raises(AssertionError, match="quoted, but not printed: a d"):
         check_said("a d", "a b c d")
+
+
+@pytest.mark.slow
+def test_the_refusals_of_degenerate_graphs_are_said() -> None:
+    from harden.degenerate import BALANCES, BEGIN, END, PAGE, REFUSES, attempt, read_table
+
+    text = PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
+    quoted = set(re.findall(r"^\d+\. `` (.+) ``$", text, flags=re.MULTILINE))
+    refused = [(graph, cells) for graph, cells in read_table().items() if REFUSES in cells.values()]
+    tries = [(graph, balance) for graph, cells in refused for balance in BALANCES if cells[balance] == REFUSES]
+    tries += [(graph, "plain") for graph, cells in refused if cells["evaluation"] == REFUSES]
+    said = {message for graph, balance in tries for message in attempt(graph, "gbt", balance).refusals}
+    assert len(quoted) == 8
+    assert said == quoted

@@ -39,7 +39,7 @@ def test_the_table_of_the_performance_page(benchmarks: Any, measured: dict[str, 
 
 def test_the_model_on_the_page_about_scaling(benchmarks: Any, measured: dict[str, Any]) -> None:
     model: ModuleType = benchmarks("scaling_model")
-    page = lines((DOCS / "scaling.md").read_text(encoding="utf-8"))
+    page = lines((DOCS / "scaling_limits.md").read_text(encoding="utf-8"))
     assert lines(model.checked(measured)) <= page, "run: python benchmarks/scaling_model.py --write"
     assert lines(model.on_paper(measured)) <= page, "run: python benchmarks/scaling_model.py --write"
 
