@@ -74,6 +74,7 @@ def test_margins_of_tam_change_what_is_learnt(name: str, small_graph: Graph) -> 
     assert accuracy(small_graph, splits[0], with_margins) > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECIPES)
 def test_graphsage_in_place_of_a_gcn(name: str, small_graph: Graph) -> None:
     splits = make_splits(small_graph.y, "exp:10", splits=1, train_fraction=0.2)

@@ -139,12 +139,24 @@ def test_baseline_prints_a_table_and_refuses_what_it_does_not_know():
         invoke("baseline", "oracle", "digits")
 
 
+def test_a_protocol_of_papers_for_a_baseline_and_for_a_run(tmp_path):
+    shown = invoke("baseline", "features", "digits", "--splits", 2, "--classifier", "plain", "--protocol", "step:10")
+    assert "protocol step:10" in shown
+    assert "balanced" in shown
+    with pytest.raises(ImgclError, match="--protocol igl:20 decides on labels and test nodes: leave out --imbalance"):
+        invoke("baseline", "features", "digits", "--protocol", "igl:20", "--test", "natural")
+    invoke("pretrain", "digits", "--epochs", 2, "--set", "dim=8", "--out", tmp_path / "run", "--quiet")
+    shown = invoke("evaluate", tmp_path / "run", "--splits", 1, "--classifier", "plain", "--protocol", "step:10")
+    assert "protocol step:10" in shown
+    assert "own features, plain" in shown
+
+
 @pytest.mark.parametrize(
     ("name", "option", "message"),
     [
         ("deepwalk", "dim=abc", "dim is abc: it must be a whole number"),
         ("propagated", "steps=1.5", "steps is 1.5: it must be a whole number"),
-        ("gcn", "classifier=plain", "'gcn' has no option 'classifier': it has none"),
+        ("gcn", "classifier=plain", "'gcn' has no option 'classifier': it has tam"),
         ("features", "graph=1", "'features' has no option 'graph'"),
         ("node2vec", "random-state=1", "'node2vec' has no option 'random_state': it has dim, p, q"),
     ],

@@ -112,12 +112,16 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         if key not in known:
             hint = did_you_mean(key, known, f"it has {', '.join(known) or 'none'}")
             raise InputError(f"baseline {name!r} has no option {key!r}{hint}")
-        if isinstance(known[key], str):
-            kind, wanted = str, "a name"
-        else:
-            kind, wanted = (Integral, "a whole number") if isinstance(known[key], int) else (Real, "a number")
+        kind, wanted = _kind_of(known[key])
         if isinstance(value, bool) or not isinstance(value, kind):
             raise InputError(f"baseline {name!r}: {key} is {value}: it must be {wanted}, for example {known[key]}")
+
+
+def _kind_of(default: Any) -> tuple[type, str]:
+    """What a value must be where the default is this, and what to call it."""
+    if isinstance(default, str):
+        return str, "a name"
+    return (Integral, "a whole number") if isinstance(default, int) else (Real, "a number")
 
 
 @usual_torch()

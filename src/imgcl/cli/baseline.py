@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,7 +36,7 @@ def baseline(
     from imgcl.baselines.running import check_options
     from imgcl.data import load_graph
 
-    given = {key: _number(value) for key, value in key_values(options or []).items()}
+    given: dict[str, Any] = {key: _number(value) for key, value in key_values(options or []).items()}
     check_options(name, given)  # also what run_baseline takes by itself, such as graph
     loaded = load_graph(graph, features="auto" if resolve_baseline(name).reads_features else "own", data_dir=data_dir)
     how = chosen_protocol(protocol, imbalance, test)

@@ -108,6 +108,7 @@ class PeerCell(Cell):
         if row.name != EMBEDDING:
             how: dict[str, Any] = {"classifier": row.classifier, "splits": self.splits, "protocol": self.protocol}
             return run_baseline(row.name, graph, **how, **row.options)
+        assert graph.y is not None  # a study's graphs have labels
         blocks = {"learned": context.embedded().embedding}
         if graph.n_features:
             blocks |= {"own": own_features(graph), "neighbours": neighbour_features(graph)}

@@ -62,4 +62,4 @@ class GraphSHA(Recipe):
 
 def _chances(weights: Floats) -> Floats:
     """Probabilities by weight; equal ones where all weights vanish."""
-    return (weights + TINY) / (weights + TINY).sum()
+    return np.asarray((weights + TINY) / (weights + TINY).sum())
