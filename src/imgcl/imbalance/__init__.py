@@ -1,6 +1,7 @@
 """Which nodes are labelled: laws of class imbalance, splits that follow them, and how far they reach into the graph."""
 
 from imgcl.imbalance.laws import LAWS, Imbalance, parse_imbalance
+from imgcl.imbalance.periods import Period, time_splits
 from imgcl.imbalance.scopes import SCOPES, ScopedGraph, apply_scope
 from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, law_sizes
 from imgcl.imbalance.splits import (
@@ -18,6 +19,7 @@ __all__ = [
     "Cap",
     "ClassSizes",
     "Imbalance",
+    "Period",
     "ScopedGraph",
     "Split",
     "apply_scope",
@@ -28,5 +30,6 @@ __all__ = [
     "natural_test",
     "parse_imbalance",
     "random_splits",
+    "time_splits",
     "validation_split",
 ]

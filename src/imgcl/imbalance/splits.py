@@ -111,7 +111,7 @@ def make_splits(
         (71, 22, 7)
     """
     seed, law = as_seed(random_state), parse_imbalance(imbalance)
-    labels = _check_labelled(y, class_names)
+    labels = check_labelled(y, class_names)
     counts = np.bincount(labels[labels >= 0])
     _check_whole("splits", splits)
     if not 0 < train_fraction < 1:
@@ -147,7 +147,7 @@ def random_splits(
         >>> random_splits([0, 1] * 50, splits=1)
         [Split(train=10, val=10, test=80)]
     """
-    labels = _check_labelled(y)
+    labels = check_labelled(y)
     _check_whole("splits", splits)
     labelled = np.flatnonzero(labels >= 0)
     if not (0 < train < 1 and 0 < val < 1):
@@ -257,7 +257,8 @@ def _shuffled_by_class(labels: Ints, n_classes: int, rng: np.random.Generator) -
     return nodes, starts
 
 
-def _check_labelled(y: Any, class_names: Sequence[str] | None = None) -> Ints:
+def check_labelled(y: Any, class_names: Sequence[str] | None = None) -> Ints:
+    """Labels as numbers, -1 for unlabelled; refused without two classes."""
     if y is None:
         raise InputError("there are no labels: splits need a class for at least some nodes")
     given = label_array(y)
