@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,13 @@ from imgcl.cli.console import (
     resolved_test,
     say,
 )
+from imgcl.cli.flags import in_flags
 from imgcl.cli.progress import shown_progress
+
+if TYPE_CHECKING:
+    from imgcl.graph.time import NodeTime
+    from imgcl.imbalance import Period
+    from imgcl.training import Run
 
 
 def evaluate(
@@ -37,6 +43,10 @@ def evaluate(
     ] = "plain,pbs,ensemble",
     splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
     probe: Annotated[str, typer.Option(help="How classifiers are fitted: batched, sklearn, pygcl.")] = "batched",
+    split: Annotated[
+        str | None,
+        typer.Option(help="time:COLUMN: train on earlier nodes, test on later ones, per period (5, or time:COLUMN:3)."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
     no_own_features: NoOwnFeatures = False,
     data_dir: DataDir = None,
@@ -55,8 +65,10 @@ def evaluate(
       imgcl evaluate runs/photo --imbalance pareto:1 --test natural --splits 5 --json
       imgcl evaluate runs/photo --no-own-features
       imgcl evaluate runs/cora --protocol step:10 --classifier best,pooled
+      imgcl evaluate runs/users --split time:joined
     """
     from imgcl.evaluation import evaluate as run_evaluation
+    from imgcl.evaluation.by_period import period_rows, period_table
     from imgcl.evaluation.references import evaluate_references
     from imgcl.evaluation.transductive import TRANSDUCTIVE
     from imgcl.training import Run
@@ -84,16 +96,37 @@ def evaluate(
     }
     if TRANSDUCTIVE.keys() & set(names):
         options["graph"] = embedded_graph(stored, data_dir=data_dir)
+    periods, time = (None, None) if split is None else _periods(split, stored, protocol or imbalance, seed, data_dir)
+    if periods is not None:
+        options |= {"splits": [period.split for period in periods], "test": "balanced"}
     with shown_progress("evaluation", 3):
         with stage("embedding", weight=2):
             result = run_evaluation(blocks, stored.labels, **options)
-        result = replace(result, protocol={**result.protocol, "blocks": " + ".join(blocks)})
+        asked = {"blocks": " + ".join(blocks)} if split is None else {"blocks": " + ".join(blocks), "split": split}
+        result = replace(result, protocol={**result.protocol, **asked})
         features, remark = reference_blocks(stored, data_dir=data_dir)
         references = evaluate_references(features, stored.labels, note=remark, **options)
     verdict = references.verdict(result)
+    by_period = [] if periods is None or time is None else period_rows(result, periods, time)
     if as_json:
         rows = {**references.to_dict(), "verdict": verdict}
-        print(json.dumps({**result.to_dict(), "references": rows}, allow_nan=False))
+        more = {"periods": by_period} if by_period else {}
+        print(json.dumps({**result.to_dict(), "references": rows, **more}, allow_nan=False))
         return
-    for part in filter(None, (str(result), str(references), verdict)):
+    table = period_table(by_period) if by_period else ""
+    for part in filter(None, (str(result), in_flags(table), str(references), verdict)):
         out.print(f"{part}\n", highlight=False, markup=False, soft_wrap=True)
+
+
+def _periods(
+    split: str, stored: Run, imbalance: str, seed: int, data_dir: Path | None
+) -> tuple[list[Period], NodeTime | None]:
+    """The periods of --split time:COLUMN, and the times of the nodes."""
+    from imgcl.evaluation.by_period import periods_of
+    from imgcl.training.source import embedded_graph
+
+    if stored.split is not None or imbalance != "natural":
+        other = "--imbalance or --protocol" if stored.split is None else "the scope of the run"
+        raise InputError(f"--split and {other} both say which nodes are trained on: leave one of them out")
+    time = embedded_graph(stored, data_dir=data_dir).node_time
+    return periods_of(split, time, stored.labels, seed), time

@@ -50,6 +50,11 @@ def import_graph(
         str,
         typer.Option(help="union: an edge is an edge; side-by-side: every relation gives a block of its own."),
     ] = "union",
+    time: Annotated[str | None, typer.Option(help="Column of an edge's time: dates or numbers.")] = None,
+    node_time: Annotated[
+        str | None, typer.Option(help="Column of a node's time, for imgcl evaluate --split time:COLUMN.")
+    ] = None,
+    as_of: Annotated[str | None, typer.Option(help="Keep the edges up to this date (or number), see --time.")] = None,
     directed_as: Annotated[
         str, typer.Option(help="both: a row links its ends either way; mutual: only ends that point at each other.")
     ] = "both",
@@ -137,6 +142,7 @@ def _say(report: ImportReport) -> None:
         facts["edge weights"] = f"{low:g} to {high:g}, mean {mean:.3g}"
     facts |= {"relations": ", ".join(report.relations)} if report.relations else {}
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
+    facts |= {"later rows left out": report.late} if report.late else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
     if verbosity.get() >= 0:
         err.print(facts_table(str(report.path), {**facts, "cleaned": str(report.cleaning)}))

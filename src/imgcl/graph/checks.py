@@ -325,3 +325,17 @@ def check_nodes(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
     if counts.max() > 1:
         raise GraphError(f"node {int(counts.argmax())} was chosen {int(counts.max())} times: choose each node once")
     return array.astype(np.int64)
+
+
+def read_only(array: Any) -> Any:
+    """A view that cannot be written through; the caller's own array stays as it was."""
+    if array is None:
+        return None
+    if isinstance(array, sp.csr_array):
+        parts = [read_only(part) for part in (array.data, array.indices, array.indptr)]
+        view = sp.csr_array(tuple(parts), shape=array.shape)
+        view.has_canonical_format = array.has_canonical_format
+        return view
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -29,6 +29,7 @@ def summary(graph: Graph) -> dict[str, Any]:
         "direction": DIRECTIONS["both"],
         **_relation_facts(graph),
         **graph.notes,
+        **_time_facts(graph),
         "features": graph.n_features,
         "feature storage": "none" if not graph.n_features else "dense" if isinstance(graph.x, np.ndarray) else "sparse",
         "classes": graph.n_classes,
@@ -50,6 +51,11 @@ def _weight_range(graph: Graph) -> str:
         return "none"
     low, high = (float(bound) for bound in (graph.edge_weight.min(), graph.edge_weight.max()))
     return f"{low:g} to {high:g}, mean {float(graph.edge_weight.mean(dtype=np.float64)):.3g}"
+
+
+def _time_facts(graph: Graph) -> dict[str, str]:
+    time = graph.node_time
+    return {} if time is None else {"node time": f"{time.range} (column {time.column!r})"}
 
 
 def _relation_facts(graph: Graph) -> dict[str, str]:

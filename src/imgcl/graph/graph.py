@@ -30,12 +30,14 @@ from imgcl.graph.checks import (
     check_nodes,
     check_weights,
     no_features,
+    read_only,
     symmetric_csr,
 )
 from imgcl.graph.facts import fingerprint, summary
 from imgcl.graph.foreign import hetero_parts, networkx_parts, pyg_data, pyg_parts
 from imgcl.graph.frames import FromFrames
 from imgcl.graph.relations import Relation, joined_edges, side_by_side
+from imgcl.graph.time import NodeTime
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -63,6 +65,7 @@ class Graph(FromFrames):
             all edges weigh 1.
         relations: kinds of edges that are kept side by side as well (:meth:`from_relations`); ``indices`` has the edges
             of all.
+        node_time: when every node came into being, where that is known.
         notes: what else is known, by what it is about, for :meth:`summary`.
 
     Example:
@@ -84,11 +87,12 @@ class Graph(FromFrames):
     edge_weight: NDArray[np.float32] | None = None
     relations: tuple[Relation, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+    node_time: NodeTime | None = None
 
     def __post_init__(self) -> None:
         for name in ("indptr", "indices", "x", "y", "edge_weight"):
-            object.__setattr__(self, name, _read_only(getattr(self, name)))
-        object.__setattr__(self, "relations", tuple(each.read_only(_read_only) for each in self.relations))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        object.__setattr__(self, "relations", tuple(each.frozen() for each in self.relations))
 
     # ------------------------------------------------------------------ sizes
 
@@ -185,6 +189,7 @@ class Graph(FromFrames):
             cleaning=Cleaning(),
             edge_weight=None if self.edge_weight is None else adjacency.data,
             relations=tuple(relation.subgraph(keep) for relation in self.relations),
+            node_time=None if self.node_time is None else self.node_time.subset(keep),
         )
 
     def relation(self, name: str) -> Graph:
@@ -383,17 +388,3 @@ class Graph(FromFrames):
             InputError: when torch_geometric is not installed (``pip install 'imgcl[pyg]'``).
         """
         return pyg_data(self)
-
-
-def _read_only(array: Any) -> Any:
-    """A view that cannot be written through; the caller's own array stays as it was."""
-    if array is None:
-        return None
-    if isinstance(array, sp.csr_array):
-        parts = [_read_only(part) for part in (array.data, array.indices, array.indptr)]
-        view = sp.csr_array(tuple(parts), shape=array.shape)
-        view.has_canonical_format = array.has_canonical_format
-        return view
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import GraphError
-from imgcl.graph.checks import check_edges, check_weights, symmetric_csr
+from imgcl.graph.checks import check_edges, check_weights, read_only, symmetric_csr
 
 LONGEST_NAME = 60  # characters: names become parts of names of files
 MOST_RELATIONS = 16  # kept side by side: each is a block of its own
@@ -46,9 +46,9 @@ class Relation:
         kept.sort_indices()
         return Relation(self.name, kept.indptr, kept.indices, None if values is None else kept.data)
 
-    def read_only(self, view: Any) -> Relation:
-        """The same over arrays that ``view`` gives."""
-        return replace(self, **{name: view(getattr(self, name)) for name in ("indptr", "indices", "edge_weight")})
+    def frozen(self) -> Relation:
+        """The same over arrays that cannot be written."""
+        return replace(self, **{name: read_only(getattr(self, name)) for name in ("indptr", "indices", "edge_weight")})
 
 
 def check_relation_names(names: Sequence[str]) -> tuple[str, ...]:

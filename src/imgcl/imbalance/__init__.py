@@ -1,6 +1,7 @@
 """Which nodes are labelled: laws of class imbalance, splits that follow them, and how far they reach into the graph."""
 
 from imgcl.imbalance.laws import LAWS, Imbalance, parse_imbalance
+from imgcl.imbalance.periods import Period, time_splits
 from imgcl.imbalance.protocols import PROTOCOLS, Protocol, parse_protocol
 from imgcl.imbalance.scopes import SCOPES, ScopedGraph, apply_scope
 from imgcl.imbalance.sizes import Cap, ClassSizes, class_order, law_sizes
@@ -20,6 +21,7 @@ __all__ = [
     "Cap",
     "ClassSizes",
     "Imbalance",
+    "Period",
     "Protocol",
     "ScopedGraph",
     "Split",
@@ -32,5 +34,6 @@ __all__ = [
     "parse_imbalance",
     "parse_protocol",
     "random_splits",
+    "time_splits",
     "validation_split",
 ]

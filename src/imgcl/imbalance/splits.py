@@ -258,7 +258,7 @@ def shuffled_by_class(labels: Ints, n_classes: int, rng: np.random.Generator) ->
 
 
 def check_labelled(y: Any, class_names: Sequence[str] | None = None) -> Ints:
-    """Labels to draw splits from: of two classes at least."""
+    """Labels as numbers, -1 for unlabelled; refused without two classes."""
     if y is None:
         raise InputError("there are no labels: splits need a class for at least some nodes")
     given = label_array(y)

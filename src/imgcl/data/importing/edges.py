@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from imgcl._core.errors import InputError
 from imgcl.data.importing.database import chunks, run, scalar
@@ -10,6 +10,7 @@ from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.relations import CODES, UNKNOWN, RelationFiles, number_relations
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import Table, kind_of, open_table
+from imgcl.data.importing.times import Times
 from imgcl.data.store import PairFile
 from imgcl.graph.checks import LARGEST, LIGHTEST, weight_rule
 
@@ -20,37 +21,50 @@ TEXT = ("VARCHAR", "UUID", "BLOB", "ENUM")
 EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # from here on, floats no longer tell an integer from the next one
 
 
+class Counts(NamedTuple):
+    """Rows read, and of those left out: rows that name unknown nodes, without weight, and after the last time."""
+
+    rows: int
+    dangling: int
+    weightless: int
+    late: int
+
+
 def map_edges(
     connection: DuckDBPyConnection,
     pairs: PairFile,
     settings: ImportSettings,
     say: Progress,
     relations: RelationFiles | None = None,
-) -> tuple[int, int, int]:
-    """Append every edge's node numbers; returns rows read, dangling ones, and those without weight."""
+    times: Times | None = None,
+) -> Counts:
+    """Append every edge's node numbers."""
     table = edge_table(connection, settings)
+    early = "true" if times is None or settings.as_of is None else times.until(settings.as_of)
     key, ends = _keys(connection, table, settings)
     number_relations(connection, () if relations is None else relations.names)
     kind = "''" if settings.relation is None else f"CAST({table.value(settings.relation)} AS VARCHAR)"
     connection.execute("SET preserve_insertion_order = false")
     query = (
         f"SELECT COALESCE(s.node, -1) AS u, COALESCE(d.node, -1) AS v, e.weight AS weight, "
-        f"COALESCE(k.code, {UNKNOWN}) AS relation FROM (SELECT {ends[0]} AS a, {ends[1]} AS b, "
-        f"{_weight(table, settings.weight)} AS weight, {kind} AS kind FROM {table.sql}) AS e "
+        f"COALESCE(k.code, {UNKNOWN}) AS relation, e.early AS early FROM (SELECT {ends[0]} AS a, {ends[1]} AS b, "
+        f"{_weight(table, settings.weight)} AS weight, {kind} AS kind, {early} AS early FROM {table.sql}) AS e "
         f"LEFT JOIN {CODES} AS k ON k.name = e.kind "
         f"LEFT JOIN ids AS s ON s.{key} = e.a LEFT JOIN ids AS d ON d.{key} = e.b"
     )
     total = None
     if not table.text:
         total = int(scalar(connection, f"SELECT count(*) FROM {table.sql}"))
-    rows = dangling = weightless = 0
+    rows = dangling = weightless = late = 0
     for frame in chunks(run(connection, query, settings.edges), settings.edges):
         u, v, weights = (frame[name].to_numpy() for name in ("u", "v", "weight"))
         if settings.weight is not None and (weights < 0).any():
             _raise_weight(connection, table, settings)
-        weighs = weights > 0
+        in_time = frame["early"].to_numpy()
+        late += int((~in_time).sum())
+        weighs = (weights > 0) & in_time
         rows += len(frame)
-        weightless += int((~weighs).sum())
+        weightless += int((in_time & ~weighs).sum())
         known = (u >= 0) & (v >= 0)
         dangling += int((weighs & ~known).sum())
         if dangling and settings.on_dangling == "error":
@@ -60,12 +74,13 @@ def map_edges(
         if relations is not None:
             relations.append(frame["relation"].to_numpy()[weighs & known], *found)
         say("edges", rows, total)
-    return rows, dangling, weightless
+    return Counts(rows, dangling, weightless, late)
 
 
 def edge_table(connection: DuckDBPyConnection, settings: ImportSettings) -> Table:
     """The table of edges, its columns as text."""
-    named = {"src": settings.src, "dst": settings.dst, "weight": settings.weight, "relation": settings.relation}
+    roles = ("src", "dst", "weight", "relation", "time")
+    named: dict[str, str | None] = {role: getattr(settings, role) for role in roles}
     return open_table(connection, settings.edges, named, as_text=[name for name in named.values() if name is not None])
 
 
@@ -131,7 +146,7 @@ def _raise_dangling(connection: DuckDBPyConnection, query: str, settings: Import
     wider = query.replace("AS v,", "AS v, e.a AS a, e.b AS b,", 1)
     facts = connection.execute(
         f"SELECT count(*), any_value(CASE WHEN w.u < 0 THEN w.a ELSE w.b END) FROM ({wider}) AS w "
-        "WHERE w.weight > 0 AND (w.u < 0 OR w.v < 0)"
+        "WHERE w.weight > 0 AND w.early AND (w.u < 0 OR w.v < 0)"
     ).fetchone()
     assert facts is not None
     raise InputError(

@@ -142,11 +142,12 @@ class Recipe(BaseModel):
         Raises:
             InputError: naming all other columns that a table lacks.
         """
-        ends = [settings.src, settings.dst, *filter(None, (settings.weight, settings.relation))]
+        ends = [settings.src, settings.dst, *filter(None, (settings.weight, settings.relation, settings.time))]
         _header_with(connection, settings.edges, ends, settings)
         if settings.nodes is None:
             return settings
-        wanted = [settings.id_column, *self._features, *([settings.label] if label_needed and settings.label else [])]
+        others = (settings.node_time, settings.label if label_needed else None)
+        wanted = [settings.id_column, *self._features, *filter(None, others)]
         if settings.label in (None, *_header_with(connection, settings.nodes, wanted, settings)):
             return settings
         return settings.model_copy(update={"label": None, "numeric_label": False})

@@ -35,6 +35,8 @@ class RepeatedSettings(BaseModel):
         relation: column of an edge's relation (what links its ends).
         relations: ``union``: an edge is an edge, whatever its relation; ``side-by-side``: the edges of every relation
             are kept as well, and give an embedding a block ``neighbours:NAME`` each.
+        time: column of an edge's time, dates or numbers.
+        node_time: column of a node's time, kept for splits by time.
         directed_as: ``both``: a row is an edge whichever way it points; ``mutual``: only pairs of nodes that
             point at each other are joined.
         on_dangling: what to do with edges that name unknown nodes: ``error`` or ``drop``.
@@ -57,6 +59,8 @@ class RepeatedSettings(BaseModel):
     weight: str | None = None
     relation: str | None = None
     relations: Literal["union", "side-by-side"] = "union"
+    time: str | None = None
+    node_time: str | None = None
     directed_as: Literal["both", "mutual"] = "both"
     on_dangling: Literal["error", "drop"] = "error"
     missing: Literal["error", "mean", "zero"] = "error"
@@ -90,6 +94,8 @@ class ImportSettings(RepeatedSettings):
             ``on_dangling`` may differ. A value that the earlier import did not have has none of the features of its
             column; new classes come after the known ones; a table without the label column gives a store without
             labels.
+        as_of: keep the edges up to this time (``time``), a date (all of its day), a date and time of day, or a number;
+            edges without a time are left out then.
         memory_limit: bytes that the import may use.
         name: what to call the graph; by default as the store.
     """
@@ -97,6 +103,7 @@ class ImportSettings(RepeatedSettings):
     edges: str | InstanceOf[PandasTable]
     nodes: str | InstanceOf[PandasTable] | None = None
     like: Path | None = None
+    as_of: str | None = None
     memory_limit: int = 2 * 10**9
     name: str | None = None
 

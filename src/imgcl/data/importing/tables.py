@@ -33,6 +33,7 @@ from imgcl.data.importing.recipe import Recipe, Unseen
 from imgcl.data.importing.relations import RelationFiles, find_relations, keep_weights
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import MISSING, Table, kind_of, open_table, shown
+from imgcl.data.importing.times import edge_times, write_node_times
 from imgcl.data.store import PairFile, StoreWriter, build_csr
 from imgcl.graph import Graph
 from imgcl.graph.checks import DIRECTIONS, Cleaning, no_features
@@ -63,6 +64,7 @@ class ImportReport:
         limited: by text column with more values than ``most_values``, how many it has.
         relations: names of the relations, where edges have some.
         new_relations: those that the import named by ``like`` did not have; they are in the union alone.
+        late: rows left out because their time is after ``as_of``, or not known.
     """
 
     path: Path
@@ -80,6 +82,7 @@ class ImportReport:
     limited: dict[str, int] = field(default_factory=dict)
     relations: tuple[str, ...] = ()
     new_relations: tuple[str, ...] = ()
+    late: int = 0
 
 
 def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progress | None = None) -> ImportReport:
@@ -121,7 +124,9 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             relations, recipe = _relations(connection, settings, recipe, known)
             kept = recipe.relation_names if settings.relations == "side-by-side" else ()
             separate = RelationFiles(folder, kept, n, weighted=settings.weight is not None) if kept else None
-            rows, dangling, weightless = map_edges(connection, pairs, settings, say, separate)
+            times = edge_times(connection, edge_table(connection, settings), settings)
+            node_times = write_node_times(connection, writer, settings, n)
+            counts = map_edges(connection, pairs, settings, say, separate, times)
         say("neighbour lists", 0, 100)
         built = build_csr(
             pairs,
@@ -142,15 +147,23 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         name = settings.name or Path(out).name.removesuffix(".store")
         notes = {"direction": DIRECTIONS[settings.directed_as]}
         notes |= {"relations": f"union of {shown(relations)}"} if relations and not kept else {}
-        path = writer.commit(name, class_names=classes, cleaning=built.cleaning, relations=kept, notes=notes)
+        notes |= {} if times is None else {"edge time": times.described(settings.as_of)}
+        path = writer.commit(
+            name,
+            class_names=classes,
+            cleaning=built.cleaning,
+            relations=kept,
+            notes=notes,
+            time=("time", False) if node_times is None else (node_times.column, node_times.dates),
+        )
     return ImportReport(
         path,
         n,
         width,
-        rows,
+        counts.rows,
         int(built.indptr[-1]) // 2,
-        dangling,
-        weightless,
+        counts.dangling,
+        counts.weightless,
         built.cleaning,
         unseen,
         tuple(classes or ())[len(old) :] if known is not None else (),
@@ -159,6 +172,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         {each.name: len(each.categories or ()) + each.other for each in recipe.columns if each.other and known is None},
         relations,
         tuple(name for name in relations if name not in recipe.relation_names),
+        counts.late,
     )
 
 
@@ -192,7 +206,11 @@ def _relations(
 def _check_roles(settings: ImportSettings) -> None:
     """Refuse a column of the edges that is given for two things."""
     given: dict[str, str] = {}
-    roles = ("src", "dst", "weight", "relation")
+    if settings.as_of is not None and settings.time is None:
+        raise InputError("`as_of` needs the column of the edges' times: give it (`time`)")
+    if settings.nodes is None and settings.node_time is not None:
+        raise InputError("`node_time` is a column of the nodes, and there is no table of nodes: give it (`nodes`)")
+    roles = ("src", "dst", "weight", "relation", "time")
     for option, column in ((option, getattr(settings, option)) for option in roles):
         if column is not None and given.setdefault(column, option) != option:
             raise InputError(f"`{given[column]}` and `{option}` are the same column {column!r}: give two columns")
@@ -225,6 +243,8 @@ def _read_nodes(
     columns = {"id": table.column(settings.id_column)}
     if settings.label is not None:
         columns["label"] = table.value(settings.label)
+    if settings.node_time is not None:
+        columns["time"] = table.value(settings.node_time)
     columns |= {f"f{i}": table.value(name) for i, name in enumerate(features)}
     wanted = ", ".join(f"{expression} AS {name}" for name, expression in columns.items())
     numbered = f"SELECT row_number() OVER () - 1 AS node, {wanted} FROM {table.sql}"
@@ -271,7 +291,7 @@ def _node_table(connection: DuckDBPyConnection, settings: ImportSettings, known:
     names = f"SELECT count(*) FROM {plain.sql} WHERE {plain.column(settings.id_column)} IN ({words})"
     if run(connection, names, settings.node_file).fetchone() != (0,):
         return plain
-    texts = [name for name in (settings.id_column, settings.label) if name is not None]
+    texts = [name for name in (settings.id_column, settings.label, settings.node_time) if name is not None]
     texts += [] if known is None else known.texts
     return open_table(connection, settings.node_file, named, as_text=texts, missing=MISSING)
 
@@ -296,7 +316,7 @@ def _make_label_a_number(connection: DuckDBPyConnection, settings: ImportSetting
 
 def _no_features(settings: ImportSettings) -> dict[str, str | None]:
     """Columns that have another use."""
-    return {"id_column": settings.id_column, "label": settings.label}
+    return {"id_column": settings.id_column, "label": settings.label, "node_time": settings.node_time}
 
 
 def _check_ids(connection: DuckDBPyConnection, settings: ImportSettings, n: int) -> None:

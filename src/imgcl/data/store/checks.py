@@ -61,6 +61,7 @@ def _length_problem(arrays: Mapping[str, NDArray[Any]]) -> str | None:
         ("x has no columns, or too many", 0 < columns < 2**31),
         ("x_indptr does not span x_indices and x_data", spans),
         ("y does not have one label per node", _fits(arrays, "y", n)),
+        ("node_time does not have one time per node", _fits(arrays, "node_time", n)),
     ):
         if not holds:
             return problem

@@ -9,6 +9,7 @@ A store is a directory of ``.npy`` files and one ``manifest.json``:
 ``x``                    dense features (float32 or float16), or
 ``x_indptr`` and so on   ``x_indptr``, ``x_indices``, ``x_data``: sparse ones
 ``y``                    labels, -1 where unknown
+``node_time``            times of the nodes, nan where unknown
 ``*_names``              UTF-8 text of all names (uint8), and ``*_names_ends``
 =======================  ==============================================================
 """
@@ -47,6 +48,7 @@ LAYOUT: dict[str, tuple[int, tuple[str, ...]]] = {
     "x_data": (1, ("<f4",)),
     "x_shape": (1, ("<i8",)),
     "y": (1, ("<i8",)),
+    "node_time": (1, ("<f8",)),
     "node_names": NAMES,
     "node_names_ends": ENDS,
     "feature_names": NAMES,
@@ -85,6 +87,8 @@ class Manifest:
         cleaning: what was cleaned when the graph was made.
         relations: names of the relations that are kept side by side.
         notes: what else is known of the graph.
+        time_column: what the times of the nodes are called.
+        time_dates: whether they are seconds since 1970.
     """
 
     name: str
@@ -94,6 +98,8 @@ class Manifest:
     cleaning: dict[Cleaned, Size] = field(default_factory=dict)
     relations: tuple[str, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
+    time_column: str = "time"
+    time_dates: bool = False
 
     def to_json(self) -> str:
         """The manifest as text, with a checksum of itself."""

@@ -17,6 +17,7 @@ from imgcl.data.store.names import StoredNames
 from imgcl.graph import Graph
 from imgcl.graph.checks import Cleaning
 from imgcl.graph.relations import Relation
+from imgcl.graph.time import NodeTime
 
 VERIFY_BELOW = 1 << 26  # bytes: a store this small is checked completely whenever it is opened
 
@@ -100,6 +101,7 @@ def assemble(directory: Path, manifest: Manifest) -> Graph:
         arrays.get("edge_weight"),
         tuple(_relation(arrays, i, name) for i, name in enumerate(manifest.relations)),
         manifest.notes,
+        NodeTime(manifest.time_column, arrays["node_time"], manifest.time_dates) if "node_time" in arrays else None,
     )
 
 

@@ -111,6 +111,7 @@ class StoreWriter:
         cleaning: Cleaning | None = None,
         relations: Sequence[str] = (),
         notes: Mapping[str, str] | None = None,
+        time: tuple[str, bool] = ("time", False),
     ) -> Path:
         """Check that the arrays make a graph, write the manifest and give the directory its name."""
         arrays = {array: manifest.StoredArray.describe(self.file(array)) for array in self._names}
@@ -122,6 +123,7 @@ class StoreWriter:
             asdict(cleaning or Cleaning()),
             tuple(relations),
             dict(notes or {}),
+            *time,
         )
         graph = assemble(self.folder, facts)
         whole = replace(facts, fingerprint=graph.fingerprint)
@@ -169,6 +171,9 @@ def write_store(graph: Graph, path: str | Path) -> Path:
             writer.array("x_shape", np.asarray(graph.x.shape, dtype=np.int64))
         if graph.y is not None:
             writer.array("y", np.asarray(graph.y, dtype=np.int64))
+        time = graph.node_time
+        if time is not None:
+            writer.array("node_time", np.asarray(time.values, dtype=np.float64))
         for what, names in (("node", graph.node_names), ("feature", graph.feature_names)):
             if names is not None:
                 writer.names(what, names)
@@ -183,6 +188,7 @@ def write_store(graph: Graph, path: str | Path) -> Path:
             cleaning=graph.cleaning,
             relations=[relation.name for relation in graph.relations],
             notes=graph.notes,
+            time=("time", False) if time is None else (time.column, time.dates),
         )
 
 
