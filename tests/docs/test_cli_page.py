@@ -1,4 +1,4 @@
-"""Every message that the documentation quotes, in a ``text`` block, is one that the program says."""
+"""Every message that docs/cli.md quotes, in a ``text`` block, is one that the program says."""
 
 import re
 from pathlib import Path
@@ -9,9 +9,8 @@ from imgcl import cli
 from imgcl._core.errors import ImgclError
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```text\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-DRAWINGS = {"architecture.md"}  # pages whose blocks are not messages
+PAGE = ROOT / "docs" / "cli.md"
+BLOCK = re.compile(r"^<!-- said -->\n```text\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 RUN = ("pretrain", "digits", "--set", "dim=4", "--no-own-features", "--out", "run")
 COMMANDS = [
     (*RUN, "--epochs", "10"),
@@ -30,8 +29,9 @@ def shape(line: str) -> str:
 
 
 def quoted() -> list[str]:
-    pages = [page.read_text(encoding="utf-8") for page in PAGES if page.name not in DRAWINGS]
-    return [line for page in pages for block in BLOCK.findall(page) for line in block.splitlines() if line.strip()]
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(BLOCK.findall(text)) == text.count("```text")
+    return [line for block in BLOCK.findall(text) for line in block.splitlines() if line.strip()]
 
 
 def said(arguments: tuple[str, ...]) -> list[str]:
