@@ -116,3 +116,10 @@ def test_rounds_never_repeat_and_find_every_group(groups):
         assert not set(batch) & set(given)
         given |= {node: str(group[node]) for node in batch}
     assert set(given.values()) == set("012345")
+
+
+def test_similarity_is_a_cosine_also_beside_narrow_features(groups):
+    rows, _ = groups
+    own = np.random.default_rng(0).standard_normal((len(rows), 3)) * 9  # narrow features keep their lengths
+    found = imgcl.suggest({"learned": rows, "own": own}, 4, {1: "x", 2: "y"})
+    assert found["similarity"].between(-1, 1).all()

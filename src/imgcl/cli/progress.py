@@ -41,10 +41,13 @@ class End:
         (120.0, 123.0)
         >>> end.estimate(Told(0.75, "resumed at one half", given=0.5), now=110.0)
         120.0
+        >>> end.estimate(Told(0.0, "prepared"), now=120.0), end.estimate(Told(0.5, ""), now=121.0)
+        (None, 122.0)
     """
 
     def __init__(self, now: float | None = None) -> None:
         self.begin = time.monotonic() if now is None else now
+        self._since = self.begin  # when something began to be done: preparations say nothing about the rest
 
     def estimate(self, told: Told, now: float | None = None) -> float | None:
         """The moment, on the clock of ``time.monotonic``; ``None`` before anything is done."""
@@ -52,7 +55,10 @@ class End:
         if told.left is not None:
             return now + told.left
         done = told.share - told.given
-        return None if done <= 0 else now + (now - self.begin) / done * (1 - told.share)
+        if done <= 0:
+            self._since = now
+            return None
+        return now + (now - self._since) / done * (1 - told.share)
 
 
 class Lines:

@@ -15,13 +15,12 @@ COLUMNS = (
 )
 
 
-def reasons(task: LabellingTask, nodes: NDArray[np.int64], n_blocks: int) -> dict[str, Any]:
+def reasons(task: LabellingTask, nodes: NDArray[np.int64]) -> dict[str, Any]:
     """What is known of each node: its cluster, the class it probably has, and the labelled node nearest to it.
 
     Args:
         task: what the nodes were chosen from.
         nodes: the chosen ones.
-        n_blocks: blocks of the embedding: every row has that squared length.
 
     Returns:
         The columns; ``nearest_labelled`` has node numbers.
@@ -39,14 +38,25 @@ def reasons(task: LabellingTask, nodes: NDArray[np.int64], n_blocks: int) -> dic
         names = np.array(task.labels.names, dtype=object)
         found["expected"] = names[task.expected.classes[nodes]]
         found["probability"] = task.expected.probability[nodes].astype(np.float64).round(3)
-    return found | _nearest(task, nodes, n_blocks)
+    return found | _nearest(task, nodes)
 
 
-def _nearest(task: LabellingTask, nodes: NDArray[np.int64], n_blocks: int) -> dict[str, Any]:
+def cosines(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cosine of every row with every other; 0 for a row of zeros.
+
+    Example:
+        >>> cosines(np.array([[3.0, 0.0]]), np.array([[2.0, 0.0], [0.0, 5.0]])).tolist()
+        [[1.0, 0.0]]
+    """
+    lengths = (np.maximum(np.linalg.norm(each, axis=1), 1e-12) for each in (rows, others))
+    return np.asarray(rows @ others.T / np.outer(*lengths))
+
+
+def _nearest(task: LabellingTask, nodes: NDArray[np.int64]) -> dict[str, Any]:
     labelled = np.flatnonzero(task.labels.codes >= 0)
     if not len(labelled):
         return {}
-    cosine = task.rows[nodes] @ task.rows[labelled].T / n_blocks
+    cosine = cosines(task.rows[nodes], task.rows[labelled])
     best = cosine.argmax(axis=1)
     names = np.array(task.labels.names, dtype=object)
     return {

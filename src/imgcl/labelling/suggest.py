@@ -82,7 +82,7 @@ def suggest(
     task = LabellingTask(blocks.rows, known, asked, int(budget), as_seed(random_state), source.load_graph, n_clusters)
     with stage(f"strategy {strategy}" if isinstance(strategy, str) else "strategy"):
         nodes = check_choice(choose(task), task)
-        return _table(source, nodes, reasons(task, nodes, len(blocks.widths)))
+        return _table(source, nodes, reasons(task, nodes))
 
 
 def check_budget(budget: int, left: int) -> None:

@@ -19,7 +19,7 @@ from imgcl.evaluation.labels import Labels
 from imgcl.graph import Graph
 from imgcl.labelling import LabelFile, Progress
 from imgcl.labelling.inputs import Source, read_source
-from imgcl.labelling.reasons import COLUMNS
+from imgcl.labelling.reasons import COLUMNS, cosines
 from imgcl.report.encoding import classes, coordinates
 from imgcl.report.projection import project
 
@@ -41,7 +41,6 @@ class _Batch:
     rows: NDArray[np.float32]
     graph: Graph | None
     shown: _Shown | None
-    n_blocks: int
 
     def name(self, node: int) -> str:
         return str(self.source.names(np.array([node]))[0])
@@ -86,7 +85,7 @@ def labelling_content(
     source = read_source(embedding, node_names=node_names)
     labels, asked = source.read_labels(file.labels)
     blocks = Blocks.of(source.embedding, source.n_nodes)
-    batch = _Batch(source, file, labels, blocks.rows, graph, _shown(graph, show), len(blocks.widths))
+    batch = _Batch(source, file, labels, blocks.rows, graph, _shown(graph, show))
     listed = _nodes(file, source)
     waiting = np.flatnonzero(labels.codes[listed] < 0).tolist() if len(listed) else []
     if not waiting:
@@ -204,7 +203,7 @@ def _nearest(batch: _Batch, node: int) -> list[dict[str, Any]]:
     labelled = np.flatnonzero(batch.labels.codes >= 0)
     if not len(labelled):
         return []
-    cosine = batch.rows[labelled] @ batch.rows[node] / batch.n_blocks
+    cosine = cosines(batch.rows[[node]], batch.rows[labelled])[0]
     best = np.argsort(-cosine, kind="stable")[:NEAREST]
     return [_named(batch, int(labelled[i])) | {"similarity": round(float(cosine[i]), 3)} for i in best]
 
