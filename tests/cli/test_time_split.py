@@ -63,7 +63,10 @@ def test_the_table_for_people(trained):
             r"keeps no times 'left' of its nodes \(it has 'joined'\): import it with `node_time`",
         ),
         (("--split", "random"), r"`split` is 'random': write time:COLUMN, or time:COLUMN:5 for five periods"),
-        (("--split", "time:joined", "--imbalance", "exp:10"), "--split and --imbalance or --protocol both say which nodes"),
+        (
+            ("--split", "time:joined", "--imbalance", "exp:10"),
+            "--split and --imbalance or --protocol both say which nodes",
+        ),
     ],
 )
 def test_what_is_refused(trained, options, message):

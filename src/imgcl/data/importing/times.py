@@ -10,6 +10,7 @@ import numpy as np
 
 from imgcl._core.errors import InputError
 from imgcl.data.importing.database import chunks, run
+from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.settings import ImportSettings
 from imgcl.data.importing.source import Table
 from imgcl.data.store import StoreWriter
@@ -60,7 +61,7 @@ class Times:
         return f"COALESCE({self.expression} {'<' if whole_day else '<='} {moment.timestamp()!r}, false)"
 
 
-def read_times(connection: DuckDBPyConnection, value: str, source: str, path: str, column: str, option: str) -> Times:
+def read_times(connection: DuckDBPyConnection, value: str, source: str, path: Place, column: str, option: str) -> Times:
     """Look at a column of times.
 
     Args:
