@@ -89,6 +89,7 @@ def _propagated(graph: Graph) -> Features:
     x = sp.csr_array(graph.x)
     length = np.sqrt(np.asarray((x * x).sum(axis=1)).ravel())
     x = sp.csr_array(sp.diags_array(1 / np.where(length > 0, length, 1)) @ x)
+    graph = graph.messages
     loops = graph.adjacency + sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr")
     scale = sp.diags_array(1 / np.sqrt(graph.weighted_degree + 1.0))
     smoothed = sp.csr_array(scale @ loops @ scale @ x, dtype=np.float32)
