@@ -103,8 +103,9 @@ def directed_csr(
     """Sorted CSR whose rows list the nodes that each node sees; weights of duplicates are summed.
 
     Example:
-        >>> directed_csr(np.array([[0, 0], [1, 2]]), 3, None, "in")[:2]  # 0 points at 1 and 2, which see it
-        (array([0, 0, 1, 2], dtype=int32), array([0, 0], dtype=int32), None)
+        >>> indptr, indices, _ = directed_csr(np.array([[0, 0], [1, 2]]), 3, None, "in")  # 0 points at 1 and 2
+        >>> indptr.tolist(), indices.tolist()
+        ([0, 0, 1, 2], [0, 0])
     """
     proper = edges[0] != edges[1]
     source, target = edges[:, proper] if directed_as == "out" else edges[::-1, proper]
