@@ -55,6 +55,7 @@ def neighbour_means(graph: Graph, x: Floats, hops: int = HOPS) -> list[Floats]:
         >>> [means.ravel().tolist() for means in neighbour_means(path, path.x)]
         [[2.0, 3.0, 2.0], [3.0, 2.0, 3.0]]
     """
+    graph = graph.messages
     found, degree = [x], np.where(graph.degree > 0, graph.weighted_degree, 1)[:, None]
     for _ in range(hops):
         found.append(np.asarray(graph.adjacency @ found[-1] / degree, dtype=np.float32))

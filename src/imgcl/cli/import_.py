@@ -56,7 +56,7 @@ def import_graph(
     ] = None,
     as_of: Annotated[str | None, typer.Option(help="Keep the edges up to this date (or number), see --time.")] = None,
     directed_as: Annotated[
-        str, typer.Option(help="both: a row links its ends either way; mutual: only ends that point at each other.")
+        str, typer.Option(help="both: a row links its ends; mutual: both must point; in, out: whom a node sees.")
     ] = "both",
     on_dangling: Annotated[str, typer.Option(help="Edges that name unknown nodes: error or drop.")] = "error",
     missing: Annotated[str, typer.Option(help="Missing feature values: error, mean or zero.")] = "error",

@@ -87,17 +87,18 @@ def _inverse_lengths(block: NDArray[np.float32]) -> Floats:
 
 
 def _features_of(graph: Graph, nodes: Nodes, hops: int) -> Floats:
-    """Rows of ``S^hops X`` for some nodes; S is symmetric."""
+    """Rows of ``S^hops X`` for some nodes."""
     chosen = np.zeros((graph.n_nodes, len(nodes)), dtype=np.float32)
     chosen[nodes, np.arange(len(nodes))] = 1
-    return _feature_sums(graph, propagated(graph, chosen, hops, None))
+    return _feature_sums(graph, propagated(graph, chosen, hops, None, transposed=True))
 
 
 def _weighted_mean(graph: Graph, weights: Floats, hops: int) -> Floats:
     """The mean over nodes of their rows of ``S^hops X``, each times its weight."""
     scale = weights.max(initial=0) or 1.0  # weights are as large as features are small
     relative = (weights / scale).astype(np.float32)[:, None]
-    return np.asarray(_feature_sums(graph, propagated(graph, relative, hops, None))[0] * scale / graph.n_nodes)
+    spread = propagated(graph, relative, hops, None, transposed=True)
+    return np.asarray(_feature_sums(graph, spread)[0] * scale / graph.n_nodes)
 
 
 def _feature_sums(graph: Graph, weights: NDArray[np.float32]) -> Floats:

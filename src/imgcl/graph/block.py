@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from imgcl._core.errors import InputError
 from imgcl._core.sparse import CSR, ColumnStatistics, DenseFeatures, Features, Operator, features_of
 from imgcl._core.sparse.csr import edge_uniform
 from imgcl._core.sparse.features import Products
@@ -25,11 +26,12 @@ class Block:
     column mask is folded into the first weight matrix, order and row mask act on the product, and all views share X.
 
     Attributes:
-        adjacency: symmetric CSR; without self-loops, unless ``diffused``.
+        adjacency: CSR without self-loops, unless ``diffused``; symmetric, unless ``directed``.
         features: X, one row per node.
         column_mask: factor of every feature column, or ``None``.
         row_order: which row of X every node has, or ``None``: its own.
         row_mask: factor of every node's features, or ``None``.
+        directed: row i of the adjacency lists the nodes that node i sees, which need not see it.
         diffused: the adjacency is a diffusion matrix, diagonal and weights included: it is propagated as it is.
 
     Example:
@@ -49,6 +51,7 @@ class Block:
     row_order: Tensor | None = None
     row_mask: Tensor | None = None
     diffused: bool = False
+    directed: bool = False
 
     @classmethod
     def from_graph(
@@ -60,9 +63,11 @@ class Block:
         statistics: ColumnStatistics | None = None,
     ) -> Block:
         """The whole graph as one block; see :func:`imgcl._core.sparse.features_of` for the arguments."""
-        adjacency = CSR.from_numpy(graph.indptr, graph.indices, graph.edge_weight, graph.n_nodes, device)
+        lists, directed = graph.messages, graph.received is not None
+        adjacency = CSR.from_numpy(lists.indptr, lists.indices, lists.edge_weight, graph.n_nodes, device)
         features = features_of(graph.x, normalise, device, statistics)
-        return cls(adjacency, features.for_many_products() if isinstance(features, DenseFeatures) else features)
+        operand = features.for_many_products() if isinstance(features, DenseFeatures) else features
+        return cls(adjacency, operand, directed=directed)
 
     @property
     def n_nodes(self) -> int:
@@ -116,26 +121,40 @@ class Block:
 
     def diffused_by(self, matrix: Callable[[CSR], CSR]) -> Block:
         """The diffusion that ``matrix`` computes from the adjacency, instead of it."""
+        self.need_both_ways("a diffusion")
         return replace(self, adjacency=matrix(self.adjacency), diffused=True)
 
     @cached_property
     def normalised(self) -> Operator:
         """``D^-1/2 (A + I) D^-1/2`` with D the (weighted) degrees of A + I, as in a GCN; a diffusion as it is."""
         if self.diffused:
-            return Operator(self.adjacency, self.adjacency)
+            return Operator(self.adjacency, self._transposed)
         scale = (self.adjacency.row_sums + 1).rsqrt()
-        return Operator(self.adjacency, self.adjacency, scale, scale, 1.0)
+        return Operator(self.adjacency, self._transposed, scale, scale, 1.0)
 
     @cached_property
     def mean(self) -> Operator:
         """``D^-1 A``: the (weighted) mean over neighbours (zero for an isolated node)."""
         degree = self.adjacency.row_sums
-        return Operator(self.adjacency, self.adjacency, torch.where(degree > 0, 1 / degree, 0.0), None)
+        return Operator(self.adjacency, self._transposed, torch.where(degree > 0, 1 / degree, 0.0), None)
 
     @cached_property
     def total(self) -> Operator:
         """``A``: the sum over neighbours."""
-        return Operator(self.adjacency, self.adjacency)
+        return Operator(self.adjacency, self._transposed)
+
+    @cached_property
+    def _transposed(self) -> CSR:
+        return self.adjacency.transpose() if self.directed else self.adjacency
+
+    def need_both_ways(self, what: str) -> None:
+        """Refuse a view that is made for symmetric adjacencies.
+
+        Raises:
+            InputError: where edges have one direction.
+        """
+        if self.directed:
+            raise InputError(f"{what} needs edges that link both their ends: use `directed_as='both'` or another view")
 
     def project(self, weight: Tensor) -> Tensor:
         """``X @ weight`` for the features of this view."""

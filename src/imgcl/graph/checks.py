@@ -27,7 +27,10 @@ MAX_CLASSES = 1 << 20  # a label beyond this is a mistake (an identifier, a hash
 DIRECTIONS = {  # what a directed edge becomes
     "both": "an edge in either direction links both its ends",
     "mutual": "only nodes that point at each other are linked",
+    "in": "features pass from source to target: a node sees the nodes that point at it",
+    "out": "features pass from target to source: a node sees the nodes that it points at",
 }
+ONE_WAY = ("in", "out")
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def symmetric_csr(
     cleaning = Cleaning(
         self_loops=int(loops.sum()),
         duplicates=duplicates if found is None else 0,
-        one_directional=0 if mutual else alone,
+        one_directional=alone if directed_as == "both" else 0,
         dropped=alone if mutual else 0,
         summed=0 if found is None else duplicates,
         averaged=averaged,
@@ -92,6 +95,24 @@ def symmetric_csr(
     if mutual:
         return *_both_ways(both, found), cleaning
     return both.indptr, both.indices, found, cleaning
+
+
+def directed_csr(
+    edges: NDArray[np.int64], n: int, weights: NDArray[np.float64] | None, directed_as: str
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None]:
+    """Sorted CSR whose rows list the nodes that each node sees; weights of duplicates are summed.
+
+    Example:
+        >>> indptr, indices, _ = directed_csr(np.array([[0, 0], [1, 2]]), 3, None, "in")  # 0 points at 1 and 2
+        >>> indptr.tolist(), indices.tolist()
+        ([0, 0, 1, 2], [0, 0])
+    """
+    proper = edges[0] != edges[1]
+    source, target = edges[:, proper] if directed_as == "out" else edges[::-1, proper]
+    values = np.ones(int(proper.sum())) if weights is None else weights[proper]
+    lists = sp.coo_array((values, (source, target)), shape=(n, n)).tocsr()
+    lists.sort_indices()
+    return lists.indptr, lists.indices, None if weights is None else stored_weights(lists.data)
 
 
 def _both_ways(

@@ -64,7 +64,7 @@ def _relation_facts(graph: Graph) -> dict[str, str]:
 
 
 def fingerprint(graph: Graph) -> str:
-    """Hash of edges, weights, relations, features and labels."""
+    """Hash of edges, weights, direction, relations, features and labels."""
     digest = hashlib.blake2b(digest_size=16)
     _hash_array(digest, graph.indptr, np.dtype("<i8"))
     _hash_array(digest, graph.indices, np.dtype("<i8"))
@@ -83,6 +83,11 @@ def fingerprint(graph: Graph) -> str:
         _hash_array(digest, relation.indptr, np.dtype("<i8"))
         _hash_array(digest, relation.indices, np.dtype("<i8"))
         _hash_weights(digest, relation.edge_weight)
+    if graph.received is not None:
+        digest.update(b"received")
+        _hash_array(digest, graph.received.indptr, np.dtype("<i8"))
+        _hash_array(digest, graph.received.indices, np.dtype("<i8"))
+        _hash_weights(digest, graph.received.edge_weight)
     return digest.hexdigest()
 
 

@@ -146,12 +146,13 @@ def pyg_data(graph: Graph) -> Data:
     import torch
     from torch_geometric.data import Data
 
-    rows = np.repeat(np.arange(graph.n_nodes), graph.degree)
-    edge_index = torch.from_numpy(np.stack([rows, np.asarray(graph.indices, dtype=np.int64)]))
+    lists = graph.messages
+    rows, seen = np.repeat(np.arange(graph.n_nodes), lists.degree), np.asarray(lists.indices, dtype=np.int64)
+    edge_index = torch.from_numpy(np.stack([rows, seen] if graph.received is None else [seen, rows]))
     y = None if graph.y is None else torch.from_numpy(np.array(graph.y))
     data = Data(x=_torch_tensor(graph.x), edge_index=edge_index, y=y, num_nodes=graph.n_nodes)
-    if graph.edge_weight is not None:
-        data.edge_weight = torch.from_numpy(np.array(graph.edge_weight))
+    if lists.edge_weight is not None:
+        data.edge_weight = torch.from_numpy(np.array(lists.edge_weight))
     return data
 
 

@@ -36,7 +36,7 @@ from imgcl.graph.checks import (
 from imgcl.graph.facts import fingerprint, summary
 from imgcl.graph.foreign import hetero_parts, networkx_parts, pyg_data, pyg_parts
 from imgcl.graph.frames import FromFrames
-from imgcl.graph.relations import Relation, joined_edges, side_by_side
+from imgcl.graph.relations import Relation, joined_edges, received_lists, side_by_side
 from imgcl.graph.time import NodeTime
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Graph(FromFrames):
         relations: kinds of edges that are kept side by side as well (:meth:`from_relations`); ``indices`` has the edges
             of all.
         node_time: when every node came into being, where that is known.
+        received: the nodes whose features each node sees, where that is one direction of the edges (``directed_as``);
+            ``None``: all its neighbours.
         notes: what else is known, by what it is about, for :meth:`summary`.
 
     Example:
@@ -88,13 +90,13 @@ class Graph(FromFrames):
     relations: tuple[Relation, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     node_time: NodeTime | None = None
+    received: Relation | None = None
 
     def __post_init__(self) -> None:
         for name in ("indptr", "indices", "x", "y", "edge_weight"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
         object.__setattr__(self, "relations", tuple(each.frozen() for each in self.relations))
-
-    # ------------------------------------------------------------------ sizes
+        object.__setattr__(self, "received", None if self.received is None else self.received.frozen())
 
     @property
     def n_nodes(self) -> int:
@@ -155,8 +157,6 @@ class Graph(FromFrames):
         values = np.ones(len(self.indices), dtype=np.float32) if self.edge_weight is None else self.edge_weight
         return sp.csr_array((values, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
 
-    # ------------------------------------------------------------------ identity
-
     @cached_property
     def fingerprint(self) -> str:
         """Hash of edges, weights, relations, features and labels, the same on every machine and index width."""
@@ -171,8 +171,6 @@ class Graph(FromFrames):
             f"Graph({self.name!r}, nodes={self.n_nodes}, edges={self.n_edges}, "
             f"features={self.n_features}, classes={self.n_classes})"
         )
-
-    # ------------------------------------------------------------------ derived graphs
 
     def subgraph(self, nodes: ArrayLike) -> Graph:
         """The graph induced by ``nodes`` (distinct node numbers, or a mask), in that order."""
@@ -190,6 +188,23 @@ class Graph(FromFrames):
             edge_weight=None if self.edge_weight is None else adjacency.data,
             relations=tuple(relation.subgraph(keep) for relation in self.relations),
             node_time=None if self.node_time is None else self.node_time.subset(keep),
+            received=None if self.received is None else self.received.subgraph(keep),
+        )
+
+    @cached_property
+    def messages(self) -> Graph:
+        """What features pass along: the graph itself, or with ``received`` one-directional lists as its edges."""
+        return self if self.received is None else self._along(self.received)
+
+    def _along(self, edges: Relation) -> Graph:
+        return replace(
+            self,
+            indptr=edges.indptr,
+            indices=edges.indices,
+            edge_weight=edges.edge_weight,
+            relations=(),
+            received=None,
+            cleaning=Cleaning(),
         )
 
     def relation(self, name: str) -> Graph:
@@ -202,22 +217,13 @@ class Graph(FromFrames):
         if found is None:
             known = ", ".join(repr(each.name) for each in self.relations) or "none"
             raise GraphError(f"graph {self.name!r} has no relation {name!r} side by side: it has {known}")
-        return replace(
-            self,
-            indptr=found.indptr,
-            indices=found.indices,
-            edge_weight=found.edge_weight,
-            relations=(),
-            cleaning=Cleaning(),
-        )
+        return self._along(found)
 
     def with_labels(self, y: ArrayLike | None, class_names: Sequence[str] | None = None) -> Graph:
         """The same graph with other labels."""
         names = check_names("class_names", class_names)
         labels = None if y is None else check_labels(y, self.n_nodes, names)
         return replace(self, y=labels, class_names=names)
-
-    # ------------------------------------------------------------------ from external data
 
     @classmethod
     def from_scipy(
@@ -268,7 +274,8 @@ class Graph(FromFrames):
             edge_weight: weight of every edge of the list, positive. Weights of duplicates are summed; an edge that is
                 given in both directions has the mean of its two weights. By default all edges weigh 1.
             directed_as: ``both``: an edge in either direction links both its ends; ``mutual``: only nodes that point at
-                each other are linked.
+                each other are linked; ``in``, ``out``: a node sees the features of the nodes that point at it, or that
+                it points at, while centrality, communities and walks take edges as with ``both``.
             n_nodes: number of nodes; by default the number of feature rows, or the largest node number and one.
             name: what to call the graph.
             node_names: one per node.
@@ -298,6 +305,7 @@ class Graph(FromFrames):
             cleaning,
             weights,
             notes={"direction": DIRECTIONS[directed_as]} if directed_as != "both" else {},
+            received=received_lists(checked, n, given, directed_as),
         )
 
     @classmethod

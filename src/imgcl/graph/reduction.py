@@ -169,16 +169,18 @@ def _singular_vectors(graph: Graph, width: int, hops: int, seed: int, scratch: s
 
 
 def _gram_product(graph: Graph, basis: Floats, hops: int, scale: float, scratch: str | Path | None) -> Floats:
-    """``M^T M basis`` with every feature times ``scale``; S is symmetric, so M^T M = X^T S^(2 hops) X."""
+    """``M^T M basis`` with every feature times ``scale``, ``M^T M = X^T (S^T)^hops S^hops X``."""
     out = np.zeros_like(basis)
-    sides = _smoothed(graph, basis, 2 * hops, scale, scratch)
+    sides = _smoothed(graph, basis, hops, scale, scratch, back=True)
     for (_, x), side in zip(_blocks_of_rows(graph), sides, strict=True):
         out += (x.T @ side) * np.float32(scale)
     return out
 
 
-def _smoothed(graph: Graph, basis: Floats, hops: int, scale: float, scratch: str | Path | None) -> Iterator[Floats]:
-    """``S^hops X basis`` by blocks of rows; without hops no more than one block of it is in memory."""
+def _smoothed(
+    graph: Graph, basis: Floats, hops: int, scale: float, scratch: str | Path | None, *, back: bool = False
+) -> Iterator[Floats]:
+    """``S^hops X basis`` (and back, times ``(S^T)^hops``) by blocks of rows; without hops one block is in memory."""
     if not hops:
         yield from ((x @ basis) * np.float32(scale) for _, x in _blocks_of_rows(graph))
         return
@@ -186,12 +188,20 @@ def _smoothed(graph: Graph, basis: Floats, hops: int, scale: float, scratch: str
     for rows, x in _blocks_of_rows(graph):
         products[rows] = (x @ basis) * np.float32(scale)
     smoothed = propagated(graph, products, hops, scratch)
+    if back:
+        smoothed = propagated(graph, smoothed, hops, scratch, transposed=True)
     yield from (smoothed[rows] for rows in _ranges(graph))
 
 
-def propagated(graph: Graph, rows: Floats, hops: int, scratch: str | Path | None) -> Floats:
-    """``S^hops rows``."""
+def propagated(
+    graph: Graph, rows: Floats, hops: int, scratch: str | Path | None, *, transposed: bool = False
+) -> Floats:
+    """``S^hops rows``, or ``(S^T)^hops rows``, which is the same unless the graph is directed."""
+    directed, graph = graph.received is not None, graph.messages
     scale = torch.from_numpy((1 / np.sqrt(graph.weighted_degree + 1)).astype(np.float32))
+    if directed and transposed and hops:
+        flipped = graph.adjacency.T.tocsr()
+        graph = Graph(flipped.indptr, flipped.indices, graph.x, edge_weight=flipped.data)
     for _ in range(hops):
         source, out = wrap_array(rows, np.float32), _new_rows(len(rows), rows.shape[1], scratch)
         for part in row_ranges(graph):

@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from imgcl._core.errors import GraphError
-from imgcl.graph.checks import check_edges, check_weights, read_only, symmetric_csr
+from imgcl.graph.checks import ONE_WAY, check_edges, check_weights, directed_csr, read_only, symmetric_csr
 
+BOTH_WAYS = "a relation's edges link both their ends; use directed_as both or mutual, or the union of the relations"
 LONGEST_NAME = 60  # characters: names become parts of names of files
 MOST_RELATIONS = 16  # kept side by side: each is a block of its own
 
@@ -92,6 +93,8 @@ def side_by_side(
 ) -> tuple[Relation, ...]:
     """Every relation by itself, over n nodes."""
     check_relation_names(list(relations))
+    if directed_as in ONE_WAY:
+        raise GraphError(f"`directed_as={directed_as!r}` and relations side by side exclude each other: {BOTH_WAYS}")
     found = []
     for name, given in relations.items():
         edges = check_edges(_edge_array(name, given), n)
@@ -99,6 +102,13 @@ def side_by_side(
         weights = None if values is None else check_weights(values, edges.shape[1])
         found.append(Relation(str(name), *symmetric_csr(edges, n, weights, directed_as)[:3]))
     return tuple(found)
+
+
+def received_lists(
+    edges: NDArray[np.int64], n: int, weights: NDArray[np.float64] | None, directed_as: str
+) -> Relation | None:
+    """The nodes that each node sees, where ``directed_as`` is one direction."""
+    return Relation("received", *directed_csr(edges, n, weights, directed_as)) if directed_as in ONE_WAY else None
 
 
 def _edge_array(name: str, given: ArrayLike) -> NDArray[np.int64]:

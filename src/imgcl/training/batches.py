@@ -120,13 +120,15 @@ class MiniBatches:
         statistics: ColumnStatistics | None = None,
         columns: NDArray[np.int64] | None = None,
     ) -> None:
-        self.graph, self.batch_size, self.seed, self.device = graph, batch_size, seed, device
+        self.graph, self.batch_size, self.seed, self.device = graph.messages, batch_size, seed, device
         self.scratch, self.group = scratch, group
         self.layers = _layers(method)
         fanout = training.fanout
         self.fanout = [fanout[min(hop, len(fanout) - 1)] for hop in range(self.layers)]
         self.diffusion = next((view.rows() for _, view in method.branches() if view is not None), None)
-        self.sampler = NeighbourSampler(graph)
+        if self.diffusion is not None and graph.received is not None:
+            raise InputError("a diffusion needs edges that link both their ends: use `directed_as='both'`")
+        self.sampler = NeighbourSampler(self.graph)
         self.source = FeatureSource(graph, training.normalise, device, statistics=statistics, columns=columns)
         self.statistics = self.source.statistics
         self._order: tuple[int, int, NDArray[np.int64]] | None = None

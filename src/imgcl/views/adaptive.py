@@ -54,6 +54,7 @@ class AdaptiveEdgeRemoving(_Adaptive):
 
     def probabilities(self, block: Block) -> Tensor:
         """The probability of every CSR entry; both directions of an edge have the same."""
+        block.need_both_ways("an adaptive view")
         factors = block.adjacency.derive(("edge factors", self.scores), lambda a: _edge_factors(a, self.scores))
         return (factors * self.p).clamp(max=self.cutoff)
 
@@ -85,6 +86,7 @@ class AdaptiveFeatureMasking(_Adaptive):
 
     def probabilities(self, block: Block) -> Tensor:
         """The probability of every column."""
+        block.need_both_ways("an adaptive view")
         # Kept with the adjacency together with the features it was made from.
         features, factors = block.adjacency.derive(("feature factors", self.scores), lambda _: self._factors(block))
         if features is not block.features:

@@ -30,6 +30,7 @@ class EdgeAdding:
         self.p = check_probability(p)
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
+        block.need_both_ways("edge-add")
         adjacency = block.adjacency
         return block.with_adjacency(add_edges(adjacency, round(self.p * adjacency.n_entries / 2), generator))
 
@@ -52,6 +53,7 @@ class EdgePerturbation:
         self.p = check_probability(p)
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
+        block.need_both_ways("edge-perturb")
         before = block.adjacency
         fewer = before.drop_edges(self.p, draw_seed(generator))
         return block.with_adjacency(add_edges(fewer, (before.n_entries - fewer.n_entries) // 2, generator))

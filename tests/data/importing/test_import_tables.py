@@ -150,6 +150,27 @@ def test_weights_and_direction(tmp_path):
     assert report.weights == (1.5, 1.5, 1.5)
 
 
+@pytest.mark.parametrize("directed_as", ["in", "out"])
+def test_one_direction(tmp_path, directed_as):
+    edges = pd.DataFrame({"src": ["n7", "n7", "n1", "n3"], "dst": ["n1", "n1", "n3", "n1"], "w": [1.0, 2.5, 4.0, 6.0]})
+    report, graph = do_import(tmp_path, edges=edges, weight="w", directed_as=directed_as)
+    seen = {"in": [[0, 0, 0], [3.5, 0, 6], [0, 4, 0]], "out": [[0, 3.5, 0], [0, 0, 4], [0, 6, 0]]}[directed_as]
+    assert graph.messages.adjacency.toarray()[:3, :3].tolist() == seen
+    assert graph.adjacency.toarray()[:3, :3].tolist() == [[0, 3.5, 0], [3.5, 0, 5], [0, 5, 0]]
+    assert "mirrored" not in str(report.cleaning)
+    expected = Graph.from_edges(
+        [[0, 0, 1, 2], [1, 1, 2, 1]], x=graph.x, edge_weight=edges["w"], directed_as=directed_as
+    )
+    assert graph.fingerprint == expected.fingerprint
+    assert graph.summary()["direction"] == expected.summary()["direction"]
+
+
+def test_one_direction_and_relations_exclude_each_other(tmp_path):
+    changes = {"directed_as": "in", "relation": "kind", "relations": "side-by-side"}
+    with pytest.raises(InputError, match=r"`directed_as='in'` and `relations='side-by-side'`: a relation's edges link"):
+        do_import(tmp_path, edges=EDGES.assign(kind="a"), **changes)
+
+
 def test_weights_of_rows_that_join_the_same_nodes_are_summed(tmp_path):
     edges = pd.DataFrame({"src": ["n7", "n7", "n1", "n3"], "dst": ["n1", "n1", "n3", "n1"], "w": [1.0, 2.5, 4.0, 4.0]})
     report, graph = do_import(tmp_path, edges=edges, weight="w")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from imgcl._core.errors import GraphError
 from imgcl.data.store import PairFile, build_csr
-from imgcl.graph.checks import symmetric_csr
+from imgcl.graph.checks import directed_csr, symmetric_csr
 
 
 def built(folder, pairs, n, **options):
@@ -50,6 +50,26 @@ def test_weights_equal_those_in_memory(tmp_path_factory, rows, memory, directed_
     stored = np.load(folder / "edge_weight.npy").tolist()
     assert stored == ([1.0] * len(stored) if symmetric is None else symmetric.tolist())
     assert symmetric is None or found.cleaning == cleaning
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.5, 2.0, 3.0])), max_size=40),
+    directed_as=st.sampled_from(["in", "out"]),
+)
+def test_one_direction_equals_that_in_memory(tmp_path_factory, rows, directed_as):
+    folder = tmp_path_factory.mktemp("csr")
+    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    pairs, weights = table[:, :2].astype(np.int64), table[:, 2]
+    file = PairFile(folder / "pairs", 7, weighted=True)
+    file.append(pairs[:, 0], pairs[:, 1], weights)
+    files = {"out": folder / "indices.npy", "weights_out": folder / "edge_weight.npy"}
+    found = build_csr(file, **files, memory=64, directed_as=directed_as)
+    indptr, indices, values = directed_csr(pairs.T, 7, weights, directed_as)
+    assert found.indptr.tolist() == indptr.tolist()
+    assert np.load(folder / "indices.npy").tolist() == indices.tolist()
+    stored = np.load(folder / "edge_weight.npy").tolist()
+    assert stored == ([1.0] * len(stored) if values is None else values.tolist())
 
 
 def test_mutual_keeps_what_points_both_ways(tmp_path):

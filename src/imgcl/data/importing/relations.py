@@ -83,16 +83,20 @@ class RelationFiles:
     def write(self, writer: StoreWriter, settings: ImportSettings) -> None:
         """Make neighbour lists of all relations and put them into the store."""
         for i, pairs in enumerate(self.pairs):
-            weights = self.folder / f"weights-{i}.npy"
-            built = build_csr(
-                pairs,
-                writer.file(f"relation_{i}_indices"),
-                weights_out=weights if pairs.weights is not None else None,
-                directed_as=settings.directed_as,
-                memory=settings.memory_limit // 8,
-            )
-            writer.array(f"relation_{i}_indptr", built.indptr)
-            keep_weights(writer, weights, f"relation_{i}_edge_weight")
+            write_lists(writer, pairs, f"relation_{i}", self.folder / f"weights-{i}.npy", settings)
+
+
+def write_lists(writer: StoreWriter, pairs: PairFile, prefix: str, weights: Path, settings: ImportSettings) -> None:
+    """Make neighbour lists of pairs and put them into the store; ``weights`` is a scratch file."""
+    built = build_csr(
+        pairs,
+        writer.file(f"{prefix}_indices"),
+        weights_out=weights if pairs.weights is not None else None,
+        directed_as=settings.directed_as,
+        memory=settings.memory_limit // 8,
+    )
+    writer.array(f"{prefix}_indptr", built.indptr)
+    keep_weights(writer, weights, f"{prefix}_edge_weight")
 
 
 def keep_weights(writer: StoreWriter, path: Path, name: str) -> tuple[float, float, float] | None:

@@ -61,7 +61,7 @@ class RepeatedSettings(BaseModel):
     relations: Literal["union", "side-by-side"] = "union"
     time: str | None = None
     node_time: str | None = None
-    directed_as: Literal["both", "mutual"] = "both"
+    directed_as: Literal["both", "mutual", "in", "out"] = "both"
     on_dangling: Literal["error", "drop"] = "error"
     missing: Literal["error", "mean", "zero"] = "error"
     most_values: int = Field(default=50, ge=1)

@@ -6,7 +6,7 @@ mapped pairs go to a file, and from there into sorted neighbour lists. Node numb
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,13 +30,14 @@ from imgcl.data.importing.database import chunks, quoted_text, run, scalar, scra
 from imgcl.data.importing.edges import EXACT, TEXT, edge_table, map_edges
 from imgcl.data.importing.labels import NUMBERS, write_labels
 from imgcl.data.importing.recipe import Recipe, Unseen
-from imgcl.data.importing.relations import RelationFiles, find_relations, keep_weights
+from imgcl.data.importing.relations import RelationFiles, find_relations, keep_weights, write_lists
 from imgcl.data.importing.settings import ImportSettings, Progress
 from imgcl.data.importing.source import MISSING, Table, kind_of, open_table, shown
 from imgcl.data.importing.times import edge_times, write_node_times
 from imgcl.data.store import PairFile, StoreWriter, build_csr
 from imgcl.graph import Graph
-from imgcl.graph.checks import DIRECTIONS, Cleaning, no_features
+from imgcl.graph.checks import DIRECTIONS, ONE_WAY, Cleaning, no_features
+from imgcl.graph.relations import BOTH_WAYS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -132,7 +133,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             pairs,
             writer.file("indices"),
             weights_out=folder / WEIGHTS if settings.weight is not None else None,
-            directed_as=settings.directed_as,
+            directed_as="both" if settings.directed_as in ONE_WAY else settings.directed_as,
             memory=settings.memory_limit // 8,
             on_progress=lambda share: say("neighbour lists", round(100 * share), 100),
         )
@@ -140,6 +141,9 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         weights = keep_weights(writer, folder / WEIGHTS, "edge_weight")
         if separate is not None:
             separate.write(writer, settings)
+        if settings.directed_as in ONE_WAY:
+            built = replace(built, cleaning=replace(built.cleaning, one_directional=0))
+            write_lists(writer, pairs, "received", folder / "received.npy", settings)
         if settings.structural:
             say("structure", 0, None)
             width = _write_structure(writer, built.indptr, settings.dtype, weighted=weights is not None)
@@ -214,6 +218,8 @@ def _check_roles(settings: ImportSettings) -> None:
     for option, column in ((option, getattr(settings, option)) for option in roles):
         if column is not None and given.setdefault(column, option) != option:
             raise InputError(f"`{given[column]}` and `{option}` are the same column {column!r}: give two columns")
+    if settings.relations == "side-by-side" and settings.directed_as in ONE_WAY:
+        raise InputError(f"`directed_as={settings.directed_as!r}` and `relations='side-by-side'`: {BOTH_WAYS}")
     if settings.relation is None and settings.relations != "union":
         raise InputError("`relations` needs the column that names them: give it (`relation`)")
     if settings.nodes is None and (settings.label is not None or not settings.structural):

@@ -71,12 +71,14 @@ def _length_problem(arrays: Mapping[str, NDArray[Any]]) -> str | None:
 def relation_problem(arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> str | None:
     """What is wrong with the arrays of relations, in a few words."""
     n = len(arrays["indptr"])
-    for i, name in enumerate(names):
-        indptr, indices = (arrays.get(f"relation_{i}_{part}") for part in ("indptr", "indices"))
+    every = {f"relation_{i}": name for i, name in enumerate(names)}
+    every |= {"received": "received"} if any(name.startswith("received_") for name in arrays) else {}
+    for prefix, name in every.items():
+        indptr, indices = (arrays.get(f"{prefix}_{part}") for part in ("indptr", "indices"))
         if indptr is None or indices is None:
             return f"it lacks the edges of the relation {name!r}"
         spans = len(indptr) == n and indptr[0] == 0 and indptr[-1] == len(indices)
-        if not spans or not _fits(arrays, f"relation_{i}_edge_weight", len(indices)):
+        if not spans or not _fits(arrays, f"{prefix}_edge_weight", len(indices)):
             return f"the arrays of the relation {name!r} do not fit"
     return None
 
@@ -102,7 +104,7 @@ def _facts(graph: Graph) -> Iterator[tuple[str, bool]]:
     yield f"indices are not all 0..{n - 1}", _within(graph.indices, 0, n)
     if graph.edge_weight is not None:
         yield "edge_weight is not above 0 everywhere", _positive(graph.edge_weight)
-    for relation in graph.relations:
+    for relation in (*graph.relations, *([graph.received] if graph.received is not None else [])):
         yield f"indptr of {relation.name!r} falls", _rises(relation.indptr)
         yield f"indices of {relation.name!r} are not all 0..{n - 1}", _within(relation.indices, 0, n)
         weights = relation.edge_weight

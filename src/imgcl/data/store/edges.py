@@ -22,7 +22,8 @@ from imgcl.graph.checks import Cleaning
 
 PAIRS_AT_ONCE = 1 << 20
 WEIGHT = np.dtype(np.float32)
-DirectedAs = Literal["both", "mutual"]
+DirectedAs = Literal["both", "mutual", "in", "out"]
+MODES = {"both": 0, "mutual": 1, "in": 2, "out": 3}
 
 
 class PairFile:
@@ -96,7 +97,8 @@ def build_csr(
         weights_out: the same for the weights of weighted pairs (``edge_weight.npy``): duplicates are summed, and an
             edge that is there in both directions has the mean of its two weights.
         directed_as: ``both``: a pair is an edge whichever way it points; ``mutual``: only pairs that are there
-            in both directions are.
+            in both directions are; ``in``, ``out``: the list of a node holds those that point at it, or that it points
+            at.
         memory: bytes for the neighbour lists of one range of nodes.
         on_progress: called with the finished share.
 
@@ -130,7 +132,7 @@ def build_csr(
             for part, weights in pairs.parts():
                 _fill(part, weights, low, high, filled, keys, values)
             bounds = starts[low : high + 1] - starts[low]
-            total = _simplify(bounds, keys, values, directed_as == "mutual", kept[low:high], counts)
+            total = _simplify(bounds, keys, values, MODES[directed_as], kept[low:high], counts)
             handle.write(keys[:total].astype(pairs.dtype).tobytes())
             weight_handle.write(values[:total].astype(WEIGHT).tobytes())
             if on_progress is not None:
@@ -207,7 +209,7 @@ def _simplify(
     bounds: NDArray[np.int64],
     keys: NDArray[Any],
     values: NDArray[np.float64],
-    mutual: bool,
+    mode: int,
     kept: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> int:
@@ -236,10 +238,12 @@ def _simplify(
             both = outgoing > 0 and incoming > 0
             if both and out_weight != in_weight:
                 counts[2] += 1
-            if not mutual or both:
+            wanted = mode == 0 or (mode == 1 and both) or (mode == 2 and incoming > 0) or (mode == 3 and outgoing > 0)
+            if wanted:
                 keys[total] = neighbour
                 if weighted:
-                    values[total] = (out_weight + in_weight) / (2 if both else 1)
+                    mean = (out_weight + in_weight) / (2 if both else 1)
+                    values[total] = in_weight if mode == 2 else out_weight if mode == 3 else mean
                 total += 1
         kept[row] = total - before
     return total

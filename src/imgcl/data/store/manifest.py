@@ -5,6 +5,7 @@ A store is a directory of ``.npy`` files and one ``manifest.json``:
 =======================  ==============================================================
 ``indptr``, ``indices``  the symmetric CSR adjacency
 ``edge_weight``          weights of its entries, where edges have some
+``received_*``           the nodes that each node sees, where that is one direction of the edges
 ``relation_0_*``         the same three of the first relation that is kept side by side, and so on
 ``x``                    dense features (float32 or float16), or
 ``x_indptr`` and so on   ``x_indptr``, ``x_indices``, ``x_data``: sparse ones
@@ -42,6 +43,9 @@ LAYOUT: dict[str, tuple[int, tuple[str, ...]]] = {
     "indptr": INDEX,
     "indices": INDEX,
     "edge_weight": (1, ("<f4",)),
+    "received_indptr": INDEX,
+    "received_indices": INDEX,
+    "received_edge_weight": (1, ("<f4",)),
     "x": (2, ("<f4", "<f2")),
     "x_indptr": INDEX,
     "x_indices": INDEX,

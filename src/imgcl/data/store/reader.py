@@ -99,15 +99,16 @@ def assemble(directory: Path, manifest: Manifest) -> Graph:
         manifest.class_names,
         Cleaning(**manifest.cleaning),
         arrays.get("edge_weight"),
-        tuple(_relation(arrays, i, name) for i, name in enumerate(manifest.relations)),
+        tuple(_edges(arrays, f"relation_{i}", name) for i, name in enumerate(manifest.relations)),
         manifest.notes,
         NodeTime(manifest.time_column, arrays["node_time"], manifest.time_dates) if "node_time" in arrays else None,
+        _edges(arrays, "received", "received") if "received_indptr" in arrays else None,
     )
 
 
-def _relation(arrays: dict[str, NDArray[Any]], i: int, name: str) -> Relation:
-    indptr, indices = arrays[f"relation_{i}_indptr"], arrays[f"relation_{i}_indices"]
-    return Relation(name, indptr, indices, arrays.get(f"relation_{i}_edge_weight"))
+def _edges(arrays: dict[str, NDArray[Any]], prefix: str, name: str) -> Relation:
+    indptr, indices = arrays[f"{prefix}_indptr"], arrays[f"{prefix}_indices"]
+    return Relation(name, indptr, indices, arrays.get(f"{prefix}_edge_weight"))
 
 
 def _array_file(directory: Path, name: str) -> Path:

@@ -21,6 +21,7 @@ from imgcl.data.store.names import encode_names
 from imgcl.data.store.reader import assemble
 from imgcl.graph import Graph
 from imgcl.graph.checks import Cleaning
+from imgcl.graph.relations import Relation
 
 ROWS_AT_ONCE = 1 << 16
 
@@ -178,10 +179,9 @@ def write_store(graph: Graph, path: str | Path) -> Path:
             if names is not None:
                 writer.names(what, names)
         for i, relation in enumerate(graph.relations):
-            writer.array(f"relation_{i}_indptr", np.asarray(relation.indptr, dtype=np.int64))
-            _copy(writer, f"relation_{i}_indices", relation.indices)
-            if relation.edge_weight is not None:
-                _copy(writer, f"relation_{i}_edge_weight", relation.edge_weight)
+            _write_edges(writer, f"relation_{i}", relation)
+        if graph.received is not None:
+            _write_edges(writer, "received", graph.received)
         return writer.commit(
             graph.name,
             class_names=graph.class_names,
@@ -190,6 +190,13 @@ def write_store(graph: Graph, path: str | Path) -> Path:
             notes=graph.notes,
             time=("time", False) if time is None else (time.column, time.dates),
         )
+
+
+def _write_edges(writer: StoreWriter, prefix: str, edges: Relation) -> None:
+    writer.array(f"{prefix}_indptr", np.asarray(edges.indptr, dtype=np.int64))
+    _copy(writer, f"{prefix}_indices", edges.indices)
+    if edges.edge_weight is not None:
+        _copy(writer, f"{prefix}_edge_weight", edges.edge_weight)
 
 
 def _copy(writer: StoreWriter, name: str, array: NDArray[Any]) -> None:
