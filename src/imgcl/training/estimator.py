@@ -67,7 +67,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             two hops (``neighbours``), each in at most 256 columns.
         random_state: the seed of everything; or a numpy ``RandomState`` or ``Generator``, from which every fit draws
             its seed, or ``None`` for numpy's global one.
-        device: ``"auto"`` (or ``None``), ``"cpu"``, ``"cuda"``, ``"cuda:N"``.
+        device: ``"auto"`` (or ``None``), ``"cpu"``, ``"cuda"``, ``"cuda:N"``; docs/performance.md says what was tried.
 
     Attributes:
         embedding_: (N, d) float32 array, one row per node of the fitted graph: the learned block.
