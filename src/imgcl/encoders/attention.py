@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl._core.compiled import njit
+from imgcl._core.devices import has_kernels
 from imgcl._core.sparse import Operator
 from imgcl._core.sparse.kernels import balanced_bounds
 from imgcl._core.sparse.operator import own_column, own_row, values_of
@@ -34,7 +35,7 @@ def attend(operator: Operator, values: Tensor, sources: Tensor, targets: Tensor,
         targets: score of every output row, (rows, heads).
         slope: of the leaky ReLU below 0.
     """
-    if values.device.type == "cpu":
+    if has_kernels(values.device):
         return _Attention.apply(values.contiguous(), sources, targets, operator, slope)  # type: ignore[no-any-return]
     return attend_torch(operator, values, sources, targets, slope)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.fused.bias_activation import bias_activation
 from imgcl._core.fused.norm_activation import norm_activation
 from imgcl.encoders.base import Activation, Norm, make_activation, make_norm
@@ -39,7 +40,7 @@ class Finish(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Finish the rows; without gradient (the target of BGRL) they may be overwritten."""
-        slope = _slope(self.activation) if hidden.device.type == "cpu" else None
+        slope = _slope(self.activation) if has_kernels(hidden.device) else None
         if slope is not None and isinstance(self.norm, nn.Identity):
             return bias_activation(hidden, self.bias, slope.to(hidden.dtype))
         if slope is not None and isinstance(self.norm, nn.BatchNorm1d) and self._batch_moments(hidden):

@@ -27,9 +27,16 @@ def ordered_labels(labels: Any, Z: Any, node_names: Sequence[Any] | None = None)
         >>> ordered_labels({"b": "x"}, [[1.0], [2.0]], ["a", "b"]).tolist()
         [None, 'x']
     """
+    if not is_by_name(labels):
+        return labels
     names, n_nodes = names_of(Z, node_names), count_rows(Z)
     found = by_name(labels, n_nodes, names)
     return align_labels(found, n_nodes, names) if isinstance(found, Mapping) else found
+
+
+def is_by_name(labels: Any) -> bool:
+    """Whether labels may name their nodes: a mapping does, a ``Series`` may."""
+    return isinstance(labels, Mapping) or _is_pandas("Series", labels)
 
 
 def by_name(labels: Any, n_nodes: int, node_names: Sequence[Any] | None = None) -> Any:
@@ -49,7 +56,7 @@ def by_name(labels: Any, n_nodes: int, node_names: Sequence[Any] | None = None) 
     if not _is_pandas("Series", labels):
         return labels
     keys = labels.index.tolist()
-    known = frozenset(map(str, node_names or ()))
+    known = frozenset[str]() if node_names is None else frozenset(map(str, node_names))
     unknown = [key for key in keys if str(key) not in known]
     if _is_default(labels.index) or len(unknown) == len(keys):
         if len(keys) != n_nodes:

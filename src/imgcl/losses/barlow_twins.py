@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.fused import norm_activation
 
 
@@ -35,6 +36,6 @@ def barlow_twins(u: Tensor, v: Tensor, off_diagonal: float | None = None, eps: f
 
 def standardise(z: Tensor, eps: float = 1e-15) -> Tensor:
     """Columns with mean 0 and (biased) standard deviation 1 over the rows; a constant column stays 0."""
-    if z.device.type == "cpu":
+    if has_kernels(z.device):
         return norm_activation(z, z.new_ones(z.shape[1]), z.new_zeros(z.shape[1]), z.new_ones(1), eps)[0]
     return torch.batch_norm(z, None, None, None, None, True, 0.0, eps, False)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl._core.compiled import njit
+from imgcl._core.devices import has_kernels
 from imgcl._core.sparse.threads import threaded, threads_for
 
 FAST = {"contract", "nsz", "nnan", "ninf", "arcp", "reassoc"}
@@ -73,7 +74,7 @@ def exp_weighted(block: Tensor, left: Tensor, right: Tensor, without_diagonal: b
 
 
 def _fast(block: Tensor) -> bool:
-    return block.device.type == "cpu" and block.dtype == torch.float32
+    return has_kernels(block.device) and block.dtype == torch.float32
 
 
 def _exp(block: Tensor, without_diagonal: bool) -> None:

@@ -8,6 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.fused import PReLU, prediction_cosine
 from imgcl.encoders.base import Linear
 from imgcl.encoders.layered import encode_beside
@@ -70,7 +71,7 @@ class Predictor(nn.Module):
 
     def loss(self, rows: Tensor, target: Tensor) -> Tensor:
         """Mean of ``1 - cos`` of the predictions and the target's rows."""
-        if rows.device.type != "cpu" or not len(rows):
+        if not has_kernels(rows.device) or not len(rows):
             return bootstrap_cosine(self(rows), target)
         first, last = self.first, self.last
         return prediction_cosine(rows, target, first.weight, first.bias, self.activation.weight, last.weight, last.bias)

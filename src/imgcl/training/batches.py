@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl._core import seeding
+from imgcl._core.devices import has_kernels
 from imgcl._core.errors import InputError
 from imgcl._core.sparse import ColumnStatistics, locality_order
 from imgcl.encoders import LayeredEncoder
@@ -53,7 +54,7 @@ class WholeGraph:
         statistics: ColumnStatistics | None = None,
         columns: NDArray[np.int64] | None = None,
     ) -> None:
-        order = locality_order(graph.adjacency) if device.type == "cpu" else None
+        order = locality_order(graph.adjacency) if has_kernels(device) else None
         if columns is not None:
             graph = replace(graph, x=with_columns(graph.x, columns))
         if order is not None:

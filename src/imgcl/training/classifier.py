@@ -16,7 +16,7 @@ from imgcl._core.progress import verbose as shown
 from imgcl._core.seeding import RandomState
 from imgcl._core.unlabelled import are_numbers, label_array, labelled, whole_numbers
 from imgcl.evaluation import fit_scorer
-from imgcl.evaluation.alignment import ordered_labels
+from imgcl.evaluation.alignment import is_by_name, ordered_labels
 from imgcl.evaluation.scorer import log_odds
 from imgcl.training.estimator import ImGCL, _parameters
 from imgcl.training.folds import GraphNodes
@@ -188,7 +188,9 @@ def _labels(nodes: GraphNodes, y: Any) -> tuple[NDArray[Any], tuple[str, ...] | 
         if graph.y is None:
             raise InputError("the graph has no labels: give some as y, -1 for unlabelled nodes")
         y, names = np.asarray(graph.y)[nodes.nodes], graph.class_names
-    given = _typed(label_array(ordered_labels(y, nodes, nodes.names)))
+    if is_by_name(y):
+        y = ordered_labels(y, nodes, nodes.names)
+    given = _typed(label_array(y))
     if given.shape != nodes.shape:
         raise InputError(f"y has shape {given.shape} but there are {len(nodes)} nodes: give one label per node")
     numbers = given.dtype.kind in "iu"

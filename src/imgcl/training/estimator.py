@@ -69,7 +69,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             ``neighbours:NAME`` for each as well.
         random_state: the seed of everything; or a numpy ``RandomState`` or ``Generator``, from which every fit draws
             its seed, or ``None`` for numpy's global one.
-        device: ``"auto"`` (or ``None``), ``"cpu"``, ``"cuda"``, ``"cuda:N"``.
+        device: ``"auto"`` (or ``None``), ``"cpu"``, ``"cuda"``, ``"cuda:N"``; docs/performance.md says what was tried.
         verbose: 1: ``fit`` says a line every 10 % of the epochs; 2: every epoch. Lines go to the logger ``imgcl``,
             and to standard error where no logging was set up for it.
 

@@ -36,7 +36,8 @@ def device_name(device: str | torch.device | None) -> str:
             return str(device)
     except (RuntimeError, TypeError):  # not a name of torch's
         pass
-    raise InputError(f"device {device!r} cannot be used: choose auto, cpu, cuda or cuda:N")
+    reason = " (it has no double precision, which losses and views need)" if str(device).startswith("mps") else ""
+    raise InputError(f"device {device!r} cannot be used{reason}: choose auto, cpu, cuda or cuda:N")
 
 
 def resolve_device(device: str | torch.device | None) -> torch.device:

@@ -11,6 +11,7 @@ from numba import prange
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.sparse import CSR, DenseFeatures, Features, Operator, SparseFeatures
 from imgcl._core.sparse.csr import edge_uniform as edge_uniform_torch
 from imgcl._core.sparse.kernels import edge_uniform
@@ -51,7 +52,7 @@ def _dropped(features: Features, p: float, seed: int) -> Features:
     n_rows = features.shape[0]
     if not isinstance(features, SparseFeatures):
         dense = features.to_dense()
-        if dense.device.type != "cpu":
+        if not has_kernels(dense.device):
             return DenseFeatures(_dropped_torch(dense, p, scale, seed))
         out = torch.empty_like(dense, memory_format=torch.contiguous_format)
         kind = out.numpy().dtype.type

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from imgcl._core.compiled import njit
+from imgcl._core.devices import has_kernels
 from imgcl._core.fused.norm_activation import CHUNK
 from imgcl._core.sparse.threads import FAST, threaded, threads_for
 
@@ -38,7 +39,7 @@ class PReLU(nn.PReLU):
 
     def forward(self, input: Tensor) -> Tensor:
         """Activate the rows."""
-        if input.device.type != "cpu" or input.dim() != 2 or self.num_parameters != 1:
+        if not has_kernels(input.device) or input.dim() != 2 or self.num_parameters != 1:
             return super().forward(input)
         return bias_activation(input, input.new_zeros(input.shape[1]), self.weight.to(input.dtype))
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.sparse.threads import FAST, threaded, threads_for
 
 SMALLEST = 1e-8  # a shorter row counts as this long, as in torch
@@ -29,7 +30,7 @@ def mean_cosine(q: Tensor, z: Tensor) -> Tensor:
         0.5
     """
     z = z.detach()
-    if q.device.type != "cpu" or not len(q):
+    if not has_kernels(q.device) or not len(q):
         return functional.cosine_similarity(q, z, dim=1).mean()
     return _MeanCosine.apply(q, z)  # type: ignore[no-any-return]
 

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.sparse.operator import values_of
 from imgcl._core.sparse.tables import GROUP, codes_of, table_gradient, table_product
 from imgcl._core.sparse.threads import threads_for
@@ -149,7 +150,7 @@ def binary_columns(x: Tensor) -> BinaryColumns | None:
         >>> binary_columns(x + 1) is None
         True
     """
-    if x.device.type != "cpu" or len(x) < FEWEST_ROWS or not x.shape[1] or not all(map(_is_binary, (x[:64], x))):
+    if not has_kernels(x.device) or len(x) < FEWEST_ROWS or not x.shape[1] or not all(map(_is_binary, (x[:64], x))):
         return None
     factors = x.amax(dim=1)
     bits = np.packbits((x.T != 0).numpy(), axis=1, bitorder="little")

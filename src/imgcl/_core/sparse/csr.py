@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.quiet import without_warning
 from imgcl._core.sparse import kernels
 from imgcl._core.sparse.threads import threads_for
@@ -94,7 +95,7 @@ class CSR:
 
     def take_rows(self, rows: Tensor) -> CSR:
         """The matrix of these rows."""
-        if self.device.type == "cpu":
+        if has_kernels(self.device):
             arrays = kernels.take_rows(*_numpy(self), rows.numpy(), threads_for(self.n_entries))
             return self._wrap(arrays, self.n_columns)
         return self._take_rows_torch(rows)
@@ -109,7 +110,7 @@ class CSR:
 
     def take_columns(self, position: Tensor, n_columns: int) -> CSR:
         """The matrix of the columns with ``position >= 0``, each moved to its position."""
-        if self.device.type == "cpu":
+        if has_kernels(self.device):
             arrays = kernels.take_columns(*_numpy(self), position.numpy(), threads_for(self.n_entries))
             return self._wrap(arrays, n_columns)
         return self._take_columns_torch(position, n_columns)
@@ -132,7 +133,7 @@ class CSR:
         Both directions of an edge share one random number, a hash of (edge, seed): the result stays symmetric and
         does not depend on order, threads or device.
         """
-        if self.device.type == "cpu":
+        if has_kernels(self.device):
             given = torch.as_tensor(probability, dtype=torch.float32).reshape(-1).numpy()
             arrays = kernels.keep_edges(*_numpy(self), given, np.uint64(seed), threads_for(self.n_entries))
             return self._wrap(arrays, self.n_columns)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.quiet import without_warning
 from imgcl._core.sparse import kernels
 from imgcl._core.sparse.csr import CSR
@@ -115,7 +116,7 @@ def own_row(operator: Operator) -> Tensor:
 def _product(
     matrix: CSR, source: Tensor, left: Tensor | None, right: Tensor | None, loop: float, own: Tensor
 ) -> Tensor:
-    if matrix.device.type == "cpu":
+    if has_kernels(matrix.device):
         return _product_numba(matrix, source, left, right, loop, own)
     return _product_torch(matrix, source, left, right, loop, own)
 

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imgcl._core.devices import has_kernels
 from imgcl._core.errors import InputError
 from imgcl._core.sparse import CSR, DenseFeatures
 from imgcl._core.sparse.csr import wrap_array
@@ -116,7 +117,7 @@ def _piece(
         pointer = np.concatenate([[0], np.cumsum(lengths)])
     own, width = np.arange(begin, end), graph.n_nodes
     inputs = projected
-    if not layer.reads_neighbours_only or torch.device(device).type != "cpu":
+    if not layer.reads_neighbours_only or not has_kernels(torch.device(device)):
         # The layer computes something for every input row, or the rows must be moved: take those it needs.
         needed, place = np.unique(np.concatenate([own, columns]), return_inverse=True)
         own, columns, width = place[: len(own)], place[len(own) :], len(needed)
