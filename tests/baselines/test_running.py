@@ -52,7 +52,7 @@ def test_options_reach_the_baseline(small_graph: Graph) -> None:
     one, two = (run_baseline("propagated", small_graph, splits=1, dim=4, steps=steps) for steps in (0, 2))
     assert one.protocol["steps"] == "0"
     assert one.to_json() != two.to_json()
-    with pytest.raises(InputError, match="has no option 'stepps': it has dim, steps"):
+    with pytest.raises(InputError, match="has no option 'stepps': did you mean 'steps'"):
         run_baseline("propagated", small_graph, stepps=2)
 
 
@@ -85,7 +85,7 @@ def test_whole_numbers_of_any_kind_are_numbers() -> None:
 
 
 def test_wrong_use(small_graph: Graph) -> None:
-    with pytest.raises(InputError, match="unknown baseline 'word2vec': choose from features"):
+    with pytest.raises(InputError, match="unknown baseline 'word2vec': did you mean 'node2vec'"):
         run_baseline("word2vec", small_graph)
     with pytest.raises(InputError, match="no classifier 'lda': choose from plain, reweight, pbs"):
         run_baseline("gcn", small_graph, classifier="lda")

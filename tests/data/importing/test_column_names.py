@@ -94,7 +94,7 @@ def test_names_of_labels(tmp_path, kind, label):
 
 
 def test_case_matters_when_a_column_is_asked_for(tmp_path):
-    with pytest.raises(InputError, match=r"has no column 'Kind' \(`label`\): it has id, f1"):
+    with pytest.raises(InputError, match=r"has no column 'Kind' \(`label`\): did you mean 'kind'"):
         do_import(tmp_path, label="Kind")
 
 
