@@ -64,7 +64,7 @@ def test_options_reach_the_baseline(small_graph: Graph) -> None:
         ("propagated", {"steps": True}, "steps is True: it must be a whole number"),
         ("node2vec", {"p": "far"}, "p is far: it must be a number, for example 1.0"),
         ("deepwalk-features", {"length": 2.5}, "length is 2.5"),
-        ("deepwalk-features", {"lenght": 2}, "no option 'lenght': it has dim, walks_per_node, length"),
+        ("deepwalk-features", {"lenght": 2}, "no option 'lenght': did you mean 'length'"),
         ("gcn", {"labels": 1}, "'gcn' has no option 'labels': it has none"),
     ],
 )
