@@ -177,7 +177,10 @@ def test_every_command_explains_itself_with_an_example(command):
         (("pretrain", "digits", "--set", "dim=1000000000000", "--out", "r"), "GB of memory, there are"),
         (("pretrain", "synthetic:n_nodes=0.5", "--out", "r"), "n_nodes is 0.5: give a whole number"),
         (("info", "synthetic:class_sizes=1000000000000/5"), "at most 2,147,483,647 nodes"),
-        (("pretrain", "digits", "--scope", "galaxy", "--out", "r"), "'train', 'graph' or 'inductive'"),
+        (
+            ("pretrain", "digits", "--scope", "galaxy", "--out", "r"),
+            "scope = 'galaxy': choose from train, graph, inductive",
+        ),
         (("pretrain", "digits"), "--out"),
         (("embed", "nowhere", "--out", "z.npy"), "nowhere is not a run directory"),
         (("embed", "nowhere", "--out", "z.doc"), "must end in"),

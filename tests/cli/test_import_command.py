@@ -170,12 +170,13 @@ def test_a_glob_of_parquet_files_with_default_columns(tables):
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_a_terminal_sees_a_bar_for_every_stage(tables, monkeypatch, quiet):
+def test_a_terminal_sees_a_bar(tables, monkeypatch, quiet):
     terminal = Console(file=io.StringIO(), force_terminal=True, width=100)
-    monkeypatch.setattr("imgcl.cli.import_.err", terminal)
+    for module in ("import_", "console", "progress"):
+        monkeypatch.setattr(f"imgcl.cli.{module}.err", terminal)
     run(*arguments(tables, "--features", "f1", *(["--quiet"] if quiet else [])))
     shown = terminal.file.getvalue()
-    assert [stage in shown for stage in ("features", "neighbour lists", "━━━━")] == [not quiet] * 3
+    assert [part in shown for part in ("import", "100 %", "━━━━", "next: ")] == [not quiet] * 4
 
 
 def test_ogb(tables):

@@ -91,7 +91,7 @@ def test_predict_names_columns_and_counts_unknown_nodes(runs, small_graph, tmp_p
     assert outcome.exit_code == 0
     assert "1 of 39 nodes are not in the graph, for example '9999'" in outcome.stderr.replace("\n", "")
     assert sum(row["given"] == "True" for row in read(tmp_path / "p.csv")) == 38
-    with pytest.raises(ImgclError, match=r"has 0 columns 'class' \(`label_column`\)"):
+    with pytest.raises(ImgclError, match=r"has no columns 'class' \(`label_column`\)"):
         invoke(*arguments[:-1], "class")
     (tmp_path / "labels.csv").write_text("node,label\n9998,a\n9999,b\n")
     with pytest.raises(ImgclError, match="none of the 2 nodes of `labels` is in the graph"):
