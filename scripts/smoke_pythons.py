@@ -5,17 +5,18 @@
 
 An interpreter that is not installed is skipped. Where pip finds a CPU build of torch (or with ``--any-torch``), the
 whole installation is made and the smoke test runs. Elsewhere less is checked, because nearly everything needs torch:
-pip must find wheels of a complete set of versions, every file must compile, and the program must start.
+pip must find a wheel of torch and install wheels of all others, every file must compile, and the program must start.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 VERSIONS = ("3.12", "3.13")
@@ -63,14 +64,14 @@ def check(version: str, python: str, wheel: Path, folder: Path, any_torch: bool)
     """Install the wheel into an environment of its own, and run what can run there."""
     run(python, "-m", "venv", folder / "venv")
     python = str(folder / "venv" / "bin" / "python")
-    plan = planned(python, wheel)
-    print(f"Python {version}: pip finds {len(plan)} packages, torch {plan['torch']}")
-    if any_torch or "+cpu" in plan["torch"]:
+    builds = torch_builds(python)
+    print(f"Python {version}: pip finds torch {', '.join(builds)}")
+    if any_torch or any("+cpu" in build for build in builds):
         run(python, *PIP, wheel)
         print(run(sys.executable, ROOT / "scripts" / "smoke.py", "--python", python), end="")
         return
     print(f"Python {version}: the smoke test is left out, for pip finds no CPU build of torch")
-    run(python, *PIP, "typer", "rich")  # all that the help needs
+    run(python, *PIP, "--only-binary", ":all:", *others(wheel))
     run(python, *PIP, "--no-deps", wheel)
     run(python, "-m", "zipfile", "-e", wheel, folder / "wheel")
     for what, command in WITHOUT_TORCH.items():
@@ -78,11 +79,24 @@ def check(version: str, python: str, wheel: Path, folder: Path, any_torch: bool)
         print(f"{what}: well")
 
 
-def planned(python: str, wheel: Path) -> dict[str, str]:
-    """What pip would install, by name; metadata alone is downloaded, where the index has it."""
-    options = ("--dry-run", "--ignore-installed", "--only-binary", ":all:", "--report", "-")
-    report = json.loads(run(python, *PIP, *options, wheel))
-    return {each["metadata"]["name"]: each["metadata"]["version"] for each in report["install"]}
+def torch_builds(python: str) -> list[str]:
+    """The builds of the pinned torch that the index has for this Python; nothing is downloaded."""
+    (pinned,) = re.findall(
+        r"^torch==(\S+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    listed = run(python, "-m", "pip", "index", "versions", "torch", "--disable-pip-version-check")
+    versions = re.findall(r"[^\s,()]+", listed)
+    builds = sorted({version for version in versions if version.partition("+")[0] == pinned})
+    return builds or sys.exit(f"there is no torch {pinned} for {python}")
+
+
+def others(wheel: Path) -> list[str]:
+    """What the wheel asks for, without extras and torch."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = archive.read(name).decode()
+    wanted = re.findall(r"^Requires-Dist: ([^;\n]+)$", metadata, flags=re.MULTILINE)
+    return [each for each in wanted if not each.startswith("torch>")]
 
 
 def succeeds(*command: object) -> bool:
