@@ -71,7 +71,7 @@ def test_one_pre_training_serves_all_rows_of_a_method() -> None:
     assert len({point.cell.key for point in points}) == len(points)
 
 
-def test_labels_follow_the_law_of_their_graph_and_the_default_is_that_of_pretrain() -> None:
+def test_labels_follow_the_law_of_their_graph_and_pre_training_is_plain() -> None:
     points = rows.points(study.STUDY.spec, named_graphs("cora", "tolokers", "dblp"))
     assert {p.labels["dataset"]: p.cell.protocol.imbalance for p in points} == {
         "cora": "exp:20",
@@ -79,7 +79,7 @@ def test_labels_follow_the_law_of_their_graph_and_the_default_is_that_of_pretrai
         "dblp": "exp:100",
     }
     configs = [each.config for point in points for each in point.cell.all_needs]
-    assert all((config.balance is None) == (config.method != "gbt") for config in configs)
+    assert all(config.balance is None for config in configs)
     assert {config.training.settle for config in configs if config.method == "gbt"} == {True}
     assert {config.training.settle for config in configs if config.method != "gbt"} == {False}
 

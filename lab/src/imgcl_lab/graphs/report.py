@@ -35,9 +35,9 @@ TEXT = (
     "vectors, not centred), every method alone, every method with own and propagated features beside it, and two "
     "methods side by side. Where there are several blocks, validation nodes choose their weights. The default "
     "of `imgcl pretrain` and `imgcl evaluate` is GBT with the preset `auto`, which stops by itself, beside own and "
-    "propagated features; the other methods have their preset `fast` and are plain, without ImGCL's balanced "
-    "selection, which the default has. Percent on balanced test nodes, mean ± standard deviation over splits x seeds; "
-    "in brackets: tail recall. Classifier `best` is whichever of `plain`, `reweight` and `logit-adjust` the validation "
+    "propagated features; the other methods have their preset `fast`. Pre-training is plain in this study, without "
+    "ImGCL's balanced selection. Percent on balanced test nodes, mean ± standard deviation over splits x seeds; in "
+    "brackets: tail recall. Classifier `best` is whichever of `plain`, `reweight` and `logit-adjust` the validation "
     "nodes prefer."
 )
 ROLES = (

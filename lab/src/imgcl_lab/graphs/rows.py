@@ -18,7 +18,7 @@ from imgcl.studies.grid import NONE, Graphs, Point, StudySpec, protocol_of
 from imgcl.studies.packing import rounded
 from imgcl.studies.protocol import Protocol
 from imgcl.studies.report import CSV_METRICS
-from imgcl.training.estimator import IMGCL, make_config
+from imgcl.training.estimator import make_config
 
 Row = tuple[str, ...]
 """Names of the blocks of a row: of methods, and of baselines that give an embedding."""
@@ -190,7 +190,7 @@ def _cell(spec: StudySpec, ref: GraphRef, row: Row, seed: int) -> RowCell:
 
 
 def _pretrain(spec: StudySpec, ref: GraphRef, method: str, seed: int) -> PretrainCell:
-    """The default's method as `imgcl pretrain` trains it; the others plain, with the setting of the study."""
-    preset, balance = ("auto", IMGCL) if method in ALONE else (spec.preset, None)
-    config = make_config(ref.name, method=method, preset=preset, balance=balance, overrides=spec.settings, seed=seed)
+    """A pre-training without ImGCL's balance: the default's setting for any graph, that of the study for others."""
+    preset = "auto" if method in ALONE else spec.preset
+    config = make_config(ref.name, method=method, preset=preset, balance=None, overrides=spec.settings, seed=seed)
     return PretrainCell(graph=ref, config=config)
