@@ -49,6 +49,7 @@ def kill_after_a_checkpoint(environment: dict[str, str], folder: Path, run: str)
     assert process.wait() == -signal.SIGKILL, "the run ended before it could be killed"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_it_trains_resumes_embeds_evaluates_and_reports(environment: dict[str, str], tmp_path: Path) -> None:
     imgcl(environment, tmp_path, *PRETRAIN, "--out", "whole")

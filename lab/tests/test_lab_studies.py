@@ -40,7 +40,7 @@ def test_the_figures_of_computers_start_from_cells_of_the_main_study():
 
 
 def test_the_study_of_the_theory_prints_its_table_and_names_its_files(tmp_path):
-    options = ["--root", tmp_path / "studies", "--out", tmp_path / "a[/b]", "--workers", "1", "--quiet"]
+    options = ["--root", tmp_path / "studies", "--out", tmp_path / "a[/b]", "--workers", "1"]
     done = CliRunner().invoke(app, ["study", "theory", *map(str, options)])
     assert done.exit_code == 0
     assert "0.6366" in done.stdout
@@ -57,7 +57,7 @@ def test_studies_are_listed():
     ("arguments", "message"),
     [
         (("mian",), "did you mean 'main'"),
-        (("theory", "--engine", "cloud"), "choose local or ray"),
+        (("theory", "--engine", "cloud"), "choose from local, ray"),
         (("main", "--only", "dataset=cora"), "this study has amazon-computers"),
         (("main", "extra"), "takes no 'extra'"),
     ],

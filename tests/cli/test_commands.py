@@ -42,6 +42,7 @@ def test_evaluate_json_is_one_object_with_fractions(run):
     assert result["plain"]["accuracy"]["mean"] > 0.6
 
 
+@pytest.mark.slow
 def test_labels_and_test_nodes_are_natural_unless_a_law_is_given(run):
     shown = {
         law: imgcl("evaluate", run, "--splits", 1, *QUICK, *law).stdout.split("\n")[0]
@@ -54,6 +55,7 @@ def test_labels_and_test_nodes_are_natural_unless_a_law_is_given(run):
     assert "test is 'even': choose from balanced, natural" in imgcl("evaluate", run, "--test", "even", code=2).stderr
 
 
+@pytest.mark.slow
 def test_evaluate_prints_a_table_and_is_the_same_twice(run):
     first, second = (imgcl("evaluate", run, "--splits", 2).stdout for _ in range(2))
     assert first == second
@@ -61,6 +63,7 @@ def test_evaluate_prints_a_table_and_is_the_same_twice(run):
     assert "tail" in first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npy", "npz", "parquet", "csv"])
 def test_embed_writes_every_format(run, tmp_path, ending):
     file = tmp_path / f"z.{ending}"
@@ -82,6 +85,7 @@ def test_embed_writes_every_format(run, tmp_path, ending):
         np.testing.assert_allclose(written[name], rows, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_evaluate_shows_what_is_to_beat(run):
     printed = imgcl("evaluate", run, "--splits", 2, "--classifier", "plain").stdout
     assert re.search(r"^own features, plain +\d", printed, re.MULTILINE)
@@ -96,6 +100,7 @@ def test_evaluate_shows_what_is_to_beat(run):
     assert EvaluationResult.from_dict(result).classifiers == ("plain",)
 
 
+@pytest.mark.slow
 def test_the_learned_block_alone(run, tmp_path):
     imgcl("embed", run, "--no-own-features", "--out", tmp_path / "z.npz")
     assert list(np.load(tmp_path / "z.npz")) == ["learned"]
@@ -172,7 +177,7 @@ def test_every_command_explains_itself_with_an_example(command):
         (("pretrain", "digits", "--n-clusters", "0", "--out", "r"), "n_clusters"),
         (("pretrain", "digits", "--no-balance", "--balance", "q=1", "--out", "r"), "contradict"),
         (("pretrain", "digits", "--device", "abacus", "--out", "r"), "device 'abacus' cannot be used"),
-        (("pretrain", "digits", "--device", "mps", "--out", "r"), "'mps' cannot be used: choose auto, cpu, cuda"),
+        (("pretrain", "digits", "--device", "mps", "--out", "r"), "'mps' cannot be used (it has no double precision"),
         (("pretrain", "digits", "--device", "meta", "--out", "r"), "device 'meta' cannot be used"),
         (("pretrain", "digits", "--set", "dim=1000000000000", "--out", "r"), "GB of memory, there are"),
         (("pretrain", "synthetic:n_nodes=0.5", "--out", "r"), "n_nodes is 0.5: give a whole number"),
@@ -224,6 +229,7 @@ def test_an_output_that_cannot_be_written_is_reported(tmp_path):
     assert "error" in done.stderr
 
 
+@pytest.mark.slow
 def test_demo_prints_the_two_by_two_and_writes_the_report(tmp_path):
     done = imgcl("demo", "--epochs", 3, "--splits", 2, "--quiet", cwd=tmp_path)
     assert done.stdout.count("GBT + ImGCL") == 2

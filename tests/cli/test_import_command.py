@@ -204,6 +204,8 @@ def test_the_examples_of_the_help(tmp_path, monkeypatch, example):
     nodes.to_parquet("nodes.parquet")
     nodes.fillna("").assign(country=["US", "DE", "DE"]).to_csv("nodes.csv", index=False)
     edges.to_parquet("edges.parquet")
+    nodes.to_csv("users.csv", index=False)
+    edges.assign(amount=[2.0, 3.5], kind=["call", "text"]).to_csv("links.csv", index=False)
     for number in range(2):
         edges[number : number + 1].to_csv(f"edges-{number}.csv", index=False)
     if "--like" in example:  # what the example before it has made

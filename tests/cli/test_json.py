@@ -15,7 +15,17 @@ SCORER = ["classifier", "classes", "prior", "decision", "target"]
 KEYS = {
     "graph": [
         *("kind", "name", "nodes", "edges", "mean_degree", "isolated_nodes", "features", "feature_storage", "classes"),
-        *("labelled_nodes", "class_sizes", "class_size_ratio", "cleaned", "fingerprint", "linked_nodes", "next"),
+        *(
+            "edge_weights",
+            "direction",
+            "labelled_nodes",
+            "class_sizes",
+            "class_size_ratio",
+            "cleaned",
+            "fingerprint",
+            "linked_nodes",
+            "next",
+        ),
     ],
     "run": [
         *("kind", "path", "finished", "graph", "method", "balance", "preset", "seed", "epochs", "settle"),

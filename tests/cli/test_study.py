@@ -87,6 +87,7 @@ def test_render_needs_the_journal_only(finished, tmp_path):
         assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_failure_is_told_and_the_rest_is_there(finished):
     text = STUDY.format(epochs=2) + 'impossible = "n_clusters=5000"\n'
     (finished / "odd.toml").write_text(text)

@@ -54,7 +54,7 @@ def test_other_libraries_objects() -> None:
 @pytest.mark.parametrize("option", ["foo", "n_nodes"])
 def test_an_option_that_other_libraries_objects_do_not_have(option: str) -> None:
     data = Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1], [1, 2]]))
-    with pytest.raises(InputError, match=f"torch_geometric Data has no option '{option}': choose from weighted, name"):
+    with pytest.raises(InputError, match=f"torch_geometric Data has no option '{option}': choose from weighted, dir"):
         load_graph(data, **{option: 3})
     with pytest.raises(InputError, match=f"a networkx Graph has no option '{option}': choose from x, y, feature"):
         load_graph(nx.path_graph(3), **{option: "club"})

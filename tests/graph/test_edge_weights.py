@@ -155,7 +155,7 @@ def test_an_edge_attribute_of_one_column_is_the_weight() -> None:
     assert Graph.from_pyg(one).edge_weight.tolist() == [2, 2, 0.5, 0.5]  # type: ignore[union-attr]
     assert Graph.from_pyg(data(edge_index=edges, edge_attr=torch.ones(2, 3), num_nodes=3)).edge_weight is None
     signed = data(edge_index=edges, edge_attr=torch.tensor([2.0, -1.0]), num_nodes=3)
-    with pytest.raises(GraphError, match=r"edge_attr has one column.*pass `weighted=False`"):
+    with pytest.raises(GraphError, match=r"edge_attr has one column.*pass weighted=False"):
         Graph.from_pyg(signed)
     assert Graph.from_pyg(signed, weighted=False).n_edges == 2
 

@@ -15,6 +15,7 @@ from imgcl.studies.engines.worker import Once
 from imgcl.studies.grid import expand
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_nothing_but_time(tiny_spec, digits, tmp_path):
     points = expand(tiny_spec.model_copy(update={"seeds": 1, "settings": {"epochs": 30, "dim": 8}}), digits)
     killed = []

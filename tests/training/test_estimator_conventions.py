@@ -238,7 +238,7 @@ def test_no_random_state_is_another_seed_each_time(small_graph):
     ("parameters", "message"),
     [
         ({"random_state": 0.7}, r"random_state is 0\.7: give a whole number, a numpy RandomState"),
-        ({"device": "mps"}, "device 'mps' cannot be used: choose auto, cpu, cuda"),
+        ({"device": "mps"}, r"device 'mps' cannot be used \(.*\): choose auto, cpu, cuda"),
         ({"device": "meta"}, "device 'meta' cannot be used"),
         ({"balance": 3}, "balance is 3: give 'imgcl' or True, None or False"),
         ({"settings": "dim=3"}, "settings is 'dim=3': give a mapping"),

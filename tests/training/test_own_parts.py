@@ -237,6 +237,7 @@ def test_a_config_keeps_names_of_objects(graph):
     assert RunConfig.model_validate_json(config.model_dump_json()) == config
 
 
+@pytest.mark.slow
 def test_a_script_finds_its_own_class_again(tmp_path: Path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")

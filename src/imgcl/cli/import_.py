@@ -78,7 +78,7 @@ def import_graph(
       imgcl import --edges edges.parquet --nodes nodes.parquet --features 'f*' --label class --out graph.store
       imgcl import --edges 'edges-*.csv' --nodes nodes.csv --id-column user --features age,country --out users.store
       imgcl import --edges edges.parquet --out links.store
-      imgcl import --edges links.csv --nodes users.csv --features 'f*' --weight amount --relation kind --out users.store
+      imgcl import --edges links.csv --nodes users.csv --features 'f*' --weight amount --relation kind --out calls.store
       imgcl import --edges new-edges.csv --nodes new-nodes.csv --like users.store --out tomorrow.store
       imgcl import --ogb dataset/ogbn_products --out products.store
     """

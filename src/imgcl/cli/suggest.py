@@ -101,7 +101,8 @@ def suggest(
 
 def _facts(batch: pd.DataFrame, found: Progress | None, file: Path, page: Path | None) -> dict[str, Any]:
     """The batch and how far the labelling is, as plain values with stable names."""
-    rows = json.loads(batch.drop(columns="label").to_json(orient="records"))
+    table = batch.drop(columns="label")
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
     facts: dict[str, Any] = {"path": str(file), "page": None if page is None else str(page), "suggested": rows}
     if found is None:
         return {**facts, "progress": None}

@@ -65,7 +65,7 @@ def pyg_weights(data: Any) -> np.ndarray | None:
     values = as_array(attributes)
     if values.dtype.kind not in "fiub" or not (values > 0).all():
         raise GraphError(
-            "edge_attr has one column, which is read as weights, and they are not all above 0: pass `weighted=False`, "
+            "edge_attr has one column, which is read as weights, and they are not all above 0: pass weighted=False, "
             "or the weights as edge_weight"
         )
     return values

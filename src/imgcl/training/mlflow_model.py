@@ -67,7 +67,7 @@ def _described(model: Any, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         elif (Path(model) / "scorer.json").is_file():
             directory = Path(model)
         else:
-            raise InputError(f"{model} is not a scorer directory: give one, as imgcl predict --save writes them")
+            raise InputError(f"{model} is not a scorer directory: give one that `GraphScorer.save` has written")
         ours = {"loader_module": __name__, "data_path": str(directory), "pip_requirements": [f"imgcl=={__version__}"]}
         yield {**ours, **options}
 

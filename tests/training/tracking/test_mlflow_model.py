@@ -89,7 +89,7 @@ def test_saved_from_a_scorer_directory(model, graph, tmp_path):
 
 
 def test_what_cannot_be_logged(graph, tmp_path):
-    with pytest.raises(InputError, match="is not a scorer directory: give one, as imgcl predict --save writes them"):
+    with pytest.raises(InputError, match="is not a scorer directory: give one that"):
         save_model(tmp_path, tmp_path / "model")
     with pytest.raises(InputError, match="model is 3: give a fitted ImGCLClassifier, a GraphScorer, or a scorer"):
         save_model(3, tmp_path / "model")

@@ -62,7 +62,7 @@ def _check_frames(nodes: Any, edges: Any) -> None:
 def _with_index(nodes: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The nodes with their index as a column, and its name."""
     if nodes.index.nlevels > 1:
-        raise InputError(f"the index of `nodes` has {nodes.index.nlevels} levels: name a column instead (`id`)")
+        raise InputError(f"the index of `nodes` has {nodes.index.nlevels} levels: name a column instead, as id")
     named = nodes.reset_index(names="index" if nodes.index.name is None else str(nodes.index.name))
     return named, str(named.columns[0])
 
