@@ -1,5 +1,6 @@
 """The import's database: its memory is bounded, and what does not fit goes to its folder."""
 
+import duckdb
 import pytest
 
 from imgcl._core.errors import InputError
@@ -27,3 +28,24 @@ def test_too_little_memory_is_said_in_one_line(tmp_path):
         scratch_database(tmp_path, round(5e6 / SHARE)) as connection,
     ):
         connection.execute("CREATE TABLE sorted AS SELECT hash(i) AS h, i FROM range(4000000) t(i) ORDER BY h")
+
+
+def test_a_notebook_without_widgets_has_no_bar_to_switch_off(tmp_path, monkeypatch):
+    class Connection:
+        """One as in Jupyter, where DuckDB cannot draw its bar and refuses every word about it."""
+
+        def __init__(self, path):
+            self.real = connect(path)
+
+        def execute(self, command):
+            if "progress_bar" in command:
+                raise duckdb.InvalidInputException("required package 'ipywidgets' is missing")
+            return self.real.execute(command)
+
+        def close(self):
+            self.real.close()
+
+    connect = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", Connection)
+    with scratch_database(tmp_path, 10**9) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,8 @@ def scratch_database(folder: Path, memory: int) -> Iterator[DuckDBPyConnection]:
     try:
         connection.execute(f"SET memory_limit = '{int(SHARE * memory)}B'")
         connection.execute(f"SET temp_directory = {quoted_text(str(folder / 'spill'))}")
-        connection.execute("SET enable_progress_bar = false")
+        with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets there is no bar to switch off
+            connection.execute("SET enable_progress_bar = false")
         for setting in NO_EXTENSIONS:
             connection.execute(f"SET {setting} = false")
         yield connection
