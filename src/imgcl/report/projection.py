@@ -59,13 +59,10 @@ def project(embeddings: Sequence[ArrayLike], name: str = "tsne", *, seed: int = 
         >>> bool(np.allclose(first, turned, atol=1e-6)), float(np.abs(first).max())
         (True, 1.0)
     """
-    if name not in PROJECTIONS:
-        raise InputError(f"unknown map {name!r}{did_you_mean(name, PROJECTIONS)}")
     rows = [check_embedding(Z) for Z in embeddings]
     if len({len(Z) for Z in rows}) > 1:
         raise InputError("the embeddings have different numbers of rows: maps are compared node by node")
-    if rows and len(rows[0]) < 3:
-        raise InputError(f"there are {len(rows[0])} nodes: a map needs at least 3")
+    check_map(name, len(rows[0]) if rows else 3)
     maps: list[Points] = []
     for Z in rows:
         points = _unit(PROJECTIONS[name](normalise_rows(Z), seed))
@@ -74,6 +71,14 @@ def project(embeddings: Sequence[ArrayLike], name: str = "tsne", *, seed: int = 
             points = _unit(points @ turn)
         maps.append(points)
     return maps
+
+
+def check_map(name: str, n_nodes: int) -> None:
+    """Refuse an unknown map, and one of too few nodes."""
+    if name not in PROJECTIONS:
+        raise InputError(f"unknown map {name!r}{did_you_mean(name, PROJECTIONS)}")
+    if n_nodes < 3:
+        raise InputError(f"there are {n_nodes} nodes: a map needs at least 3")
 
 
 def _principal(rows: NDArray[np.float32], width: int, seed: int) -> Points:

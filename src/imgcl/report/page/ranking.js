@@ -124,10 +124,10 @@ function fillRanking() {
   const entry = sought();
   const found = rankedNodes();
   find("ranking-table").replaceChildren(
-    element("thead", {}, element("tr", {}, ...["rank", "node", "probability, %", "flagged", "label"].map((name) => element("th", { scope: "col", class: name === "label" ? "left" : null }, name)))),
+    element("thead", {}, element("tr", {}, ...["rank", "node", "probability, %", "flagged", "label"].map((name) => element("th", { scope: "col", class: ["node", "label"].includes(name) ? "left" : null }, name)))),
     element("tbody", {}, ...found.slice(0, ranked.rows).map((i) => element("tr", {},
       element("td", {}, count(entry.rank[i])),
-      element("th", { scope: "row" }, element("button", { type: "button", class: "link", onclick: () => choose(i) }, nodeName(i))),
+      element("th", { scope: "row", class: "left" }, element("button", { type: "button", class: "link", onclick: () => choose(i) }, nodeName(i))),
       element("td", {}, (entry.p[i] / 100).toFixed(1)),
       element("td", {}, entry.p[i] >= ranked.threshold ? "yes" : "no"),
       element("td", { class: "left" }, className(nodes.class[i])),

@@ -106,7 +106,7 @@ function fillLead() {
   );
   if (runs.length === 1) {
     lead.append(element("p", { class: "muted" },
-      `Give imgcl report the directory of a second run, for example one made ${runs[0].balanced ? "with" : "without"} --no-balance, to see both side by side and who earned the gain.`));
+      `Give imgcl report the directory of a second run, for example one made with ${runs[0].balanced ? "--no-balance" : "--balance imgcl"}, to see both side by side and who earned the gain.`));
   }
   if (content.progress.length) {
     lead.append(element("h3", {}, "How far is the labelling?"), element("ul", {}, ...content.progress.map((sentence) => element("li", {}, sentence))));
