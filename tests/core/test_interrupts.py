@@ -1,12 +1,14 @@
-"""Ctrl-C that waits: noted once, raised the second time, and only while the block lasts."""
+"""Ctrl-C that waits: noted once, raised the second time, only while the block lasts; and that ends a block at once."""
 
 import os
 import signal
 import threading
+import time
 
 import pytest
 
-from imgcl._core.interrupts import deferred_interrupts
+from imgcl._core.errors import StoppedError
+from imgcl._core.interrupts import deferred_interrupts, prompt_interrupts
 
 
 def press(number=signal.SIGINT):
@@ -51,3 +53,18 @@ def test_in_a_thread_nothing_is_noted_and_nothing_breaks():
     thread.start()
     thread.join()
     assert found == [False]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_prompt_interrupts_end_at_once_with_the_message(number, code):
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+
+    @prompt_interrupts("stopped while it rained")
+    def work():
+        press(number)
+        time.sleep(5)
+
+    with pytest.raises(StoppedError, match="while it rained") as stopped:
+        work()
+    assert stopped.value.exit_code == code
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before

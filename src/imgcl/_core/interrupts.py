@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for a good moment."""
+"""Ctrl-C that waits for a good moment, and SIGTERM that is as polite."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+from imgcl._core.errors import StoppedError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C, and what a scheduler sends before it kills
 
@@ -40,9 +42,6 @@ def deferred_interrupts(notice: Callable[[], None] = lambda: None) -> Iterator[I
         (True, 130)
     """
     interrupts = Interrupts()
-    if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
-        yield interrupts
-        return
 
     def note(number: int, _frame: FrameType | None) -> None:
         if interrupts and number == signal.SIGINT:
@@ -51,9 +50,38 @@ def deferred_interrupts(notice: Callable[[], None] = lambda: None) -> Iterator[I
             interrupts.signal = number
             notice()
 
-    before = {number: signal.signal(number, note) for number in SIGNALS}
-    try:
+    with _handled_by(note):
         yield interrupts
+
+
+@contextmanager
+def prompt_interrupts(message: str) -> Iterator[None]:
+    """While the block lasts, Ctrl-C and SIGTERM alike end it at once.
+
+    Raises:
+        StoppedError: with the message, when one of them came.
+    """
+    interrupts = Interrupts()
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        interrupts.signal = number
+        raise KeyboardInterrupt
+
+    try:
+        with _handled_by(stop):
+            yield
+    except KeyboardInterrupt:
+        raise StoppedError(message, interrupts.exit_code) from None
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in SIGNALS}
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, usual in before.items():
+            signal.signal(number, usual)

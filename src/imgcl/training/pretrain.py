@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
 from imgcl._core.errors import InputError, RunError, StoppedError, TrainingError
-from imgcl._core.interrupts import Interrupts, deferred_interrupts
+from imgcl._core.interrupts import Interrupts, deferred_interrupts, prompt_interrupts
 from imgcl._core.progress import stage
 from imgcl.graph import Graph
 from imgcl.graph.structure import is_structural
@@ -97,7 +97,10 @@ def pretrain(
                 Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
                 train_into(run, trainer, on_epoch, interrupts)
         if writes:
-            _finish(run, trainer, embedded)
+            reached = f"after epoch {trainer.epoch} of {trainer.epoch}"
+            message = f"stopped {reached}, with a checkpoint, while the nodes were embedded"
+            with nullcontext() if on_interrupt is None else prompt_interrupts(message):
+                _finish(run, trainer, embedded)
         group.wait()
     return run
 
