@@ -42,5 +42,5 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> str:
     import imgcl
 
     path = tmp_path_factory.mktemp("cli") / "run"
-    imgcl.ImGCL(epochs=20, settings={"dim": 16}).fit("digits").save(path)
+    imgcl.ImGCL(balance="imgcl", epochs=20, settings={"dim": 16}).fit("digits").save(path)
     return str(path)

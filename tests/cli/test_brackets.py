@@ -13,7 +13,7 @@ from imgcl.cli import app
 from imgcl.cli.console import facts_table
 from imgcl.cli.progress import Bar
 
-OPTIONS = ("--epochs", 3, "--set", "dim=4")
+OPTIONS = ("--epochs", 3, "--set", "dim=4", "--balance", "imgcl")
 
 
 def run(*arguments):

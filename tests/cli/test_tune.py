@@ -50,13 +50,15 @@ def test_the_command_has_what_was_given():
     def written(**options):
         return _command("digits", "gbt", {"lr": 0.1 / 3}, **options)
 
-    start, end = f"imgcl pretrain digits --method gbt --set lr={0.1 / 3}", "--out runs/tuned"
+    given, end = f"imgcl pretrain digits --method gbt --set lr={0.1 / 3}", "--out runs/tuned"
+    start = f"{given} --preset fast"
     assert written() == f"{start} {end}"
     assert written(balance=None, no_labels=True) == f"{start} --no-balance {end}"
     assert written(no_labels=True) == f"{start} --n-clusters auto {end}"
     assert written(balance="n_clusters=4", no_labels=True) == f"{start} --balance n_clusters=4 {end}"
+    assert written(preset="auto") == f"{given} --balance imgcl {end}"
     others = written(preset="paper", epochs=9, seed=2, data_dir=Path("my data"))
-    assert others == f"{start} --preset paper --epochs 9 --seed 2 --data-dir 'my data' {end}"
+    assert others == f"{given} --preset paper --epochs 9 --seed 2 --data-dir 'my data' {end}"
 
 
 def test_balance_and_no_balance_contradict_each_other():

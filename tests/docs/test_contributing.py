@@ -33,7 +33,9 @@ def graph() -> imgcl.Graph:
 
 
 def test_a_method_is_a_class(graph: imgcl.Graph) -> None:
-    model = imgcl.ImGCL(method=example("A method")["MyMethod"], epochs=6, settings={"dim": 8, "edge_drop": 0.2})
+    model = imgcl.ImGCL(
+        method=example("A method")["MyMethod"], balance="imgcl", epochs=6, settings={"dim": 8, "edge_drop": 0.2}
+    )
     first, second = (model.fit(graph).embedding_ for _ in range(2))
     assert first.shape == (105, 8)
     assert np.array_equal(first, second)

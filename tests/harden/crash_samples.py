@@ -22,11 +22,12 @@ from harden.crash_checks import (
 )
 
 QUICK = ("--epochs", "40", "--set", "dim=16", "--set", "checkpoint_every=1", "--quiet")
+BALANCED = ("--balance", "imgcl")
 PRETRAININGS = (
-    ("digits", *QUICK),
-    ("digits", *QUICK, "--method", "bgrl", "--batch-size", "256", "--fanout", "4,4"),
-    ("digits", *QUICK, "--scope", "inductive", "--imbalance", "exp:10"),
-    ("digits", *QUICK, "--method", "grace", "--no-balance", "--set", "patience=5"),
+    ("digits", *QUICK, *BALANCED),
+    ("digits", *QUICK, *BALANCED, "--method", "bgrl", "--batch-size", "256", "--fanout", "4,4"),
+    ("digits", *QUICK, *BALANCED, "--scope", "inductive", "--imbalance", "exp:10"),
+    ("digits", *QUICK, "--method", "grace", "--set", "patience=5"),
 )
 STUDY = """
 name = "tiny"

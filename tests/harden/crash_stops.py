@@ -18,7 +18,7 @@ from imgcl.training import Run
 
 EXPLODING = ("pretrain", "digits", "--epochs", "60", "--set", "dim=16", "--quiet")
 EXPLOSIONS = (  # learning rates that break the weights at different epochs
-    ("--set", "lr=1e30", "--set", "checkpoint_every=1"),
+    ("--balance", "imgcl", "--set", "lr=1e30", "--set", "checkpoint_every=1"),
     ("--set", "lr=1e36", "--set", "warm_up=30", "--set", "checkpoint_every=3"),
     ("--method", "bgrl", "--set", "lr=1e30", "--set", "warm_up=30", "--set", "checkpoint_every=1"),
     ("--method", "grace", "--set", "lr=1e25", "--no-balance", "--set", "checkpoint_every=1"),
@@ -55,15 +55,11 @@ def _reached_an_epoch(child: Child, folder: Path) -> bool:
 
 
 def _stopped_well(code: int, said: str, folder: Path, number: int) -> str | None:
-    """It says where it stopped and how to go on, and the command it names does.
-
-    A stop while the embedding is made, after the last epoch, has no epoch to name.
-    """
+    """It says where it stopped and how to go on, and the command it names does."""
+    epoch = re.search(r"stopped after epoch (\d+) of", said)
     command = re.search(r"continue with: imgcl (.+)", said)
-    if code != 128 + number or command is None:
+    if code != 128 + number or epoch is None or command is None:
         return f"exit code {code}: {said[-300:]!r}"
-    epoch = re.search(r"stopped after epoch (\d+) of", said) or re.search(r"--epochs (\d+)", command[1])
-    assert epoch is not None
     if progress(folder / "run") != int(epoch[1]):
         return f"stopped after epoch {epoch[1]} with the checkpoint of epoch {progress(folder / 'run')}"
     code, said = run(shlex.split(command[1]), folder / "log")

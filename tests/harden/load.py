@@ -85,10 +85,10 @@ def concurrent_runs(n: int) -> Outcome:
 
 
 KINDS = (
-    ("--method", "gbt", "--set", "dim=16"),
-    ("--method", "mvgrl", "--set", "dim=16"),
-    ("--method", "grace", "--set", "dim=16", "--no-balance"),
-    ("--method", "bgrl", "--set", "dim=16", "--batch-size", "64"),
+    ("--method", "gbt", "--set", "dim=16", "--balance", "imgcl"),
+    ("--method", "mvgrl", "--set", "dim=16", "--balance", "imgcl"),
+    ("--method", "grace", "--set", "dim=16"),
+    ("--method", "bgrl", "--set", "dim=16", "--batch-size", "64", "--balance", "imgcl"),
 )
 
 

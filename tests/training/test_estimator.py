@@ -25,11 +25,23 @@ def test_fit_embeds_every_node_and_transform_embeds_another_graph(small_graph):
     assert model.embedding_.dtype == np.float32
     assert np.array_equal(model.transform(small_graph), model.embedding_)
     assert len(model.history_["loss"]) == 4
-    assert model.history_["labellings"]
 
 
-def test_plain_method_has_no_labellings(small_graph):
-    assert imgcl.ImGCL(**SMALL, balance=None).fit(small_graph).history_["labellings"] == []
+@pytest.mark.parametrize(
+    ("parameters", "balanced"),
+    [
+        ({}, False),
+        ({"balance": None, "n_clusters": 3}, False),
+        ({"preset": "fast", "balance": None}, False),
+        ({"balance": "imgcl"}, True),
+        ({"n_clusters": 3}, True),
+        ({"preset": "fast"}, True),
+        ({"preset": "paper"}, True),
+    ],
+)
+def test_who_asks_for_the_selection_gets_it_and_nobody_else(small_graph, parameters, balanced):
+    model = imgcl.ImGCL(**SMALL, **parameters).fit(small_graph)
+    assert bool(model.history_["labellings"]) == balanced
 
 
 def test_torch_geometric_data_is_taken_as_it_is(small_graph):

@@ -240,7 +240,7 @@ def test_no_random_state_is_another_seed_each_time(small_graph):
         ({"random_state": 0.7}, r"random_state is 0\.7: give a whole number, a numpy RandomState"),
         ({"device": "mps"}, r"device 'mps' cannot be used \(.*\): choose auto, cpu, cuda"),
         ({"device": "meta"}, "device 'meta' cannot be used"),
-        ({"balance": 3}, "balance is 3: give 'imgcl' or True, None or False"),
+        ({"balance": 3}, "balance is 3: give 'auto', 'imgcl' or True, None or False"),
         ({"settings": "dim=3"}, "settings is 'dim=3': give a mapping"),
         ({"settings": {"dim": 10**12}}, "training with dim=1000000000000, layers=2 .* GB of memory, there are"),
         ({"settings": {"layers": 10**12}}, "layers=1000000000000 .* GB of memory"),

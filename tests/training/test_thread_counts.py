@@ -73,7 +73,7 @@ def results() -> dict[str, Any]:
         "probe": [probed.values(name, "accuracy") for name in ("plain", "pbs")],
     }
     embeddings = {
-        name: imgcl.ImGCL(name, epochs=6, settings={"dim": 32}, random_state=5).fit(graph).embedding_
+        name: imgcl.ImGCL(name, balance="imgcl", epochs=6, settings={"dim": 32}, random_state=5).fit(graph).embedding_
         for name in METHODS
     }
     return {

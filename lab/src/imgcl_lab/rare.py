@@ -230,7 +230,7 @@ STUDY = Study(
     StudySpec(
         name="rare",
         datasets=("tolokers", "amazon-fraud", "johns-hopkins", "uai2010"),
-        balances={"imgcl": "imgcl"},
+        balances={"none": "none"},
         preset="auto",
         seeds=1,
         splits=10,

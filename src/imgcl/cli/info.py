@@ -145,7 +145,11 @@ def _options(config: RunConfig) -> list[str]:
     given = {"--method": (config.method, "gbt"), "--preset": (kind, "auto"), "--seed": (config.seed, 0)}
     words = [word for option, (value, usual) in given.items() if value != usual for word in (option, str(value))]
     words += [] if config.training.settle else ["--epochs", str(config.training.epochs)]
-    return words + ([] if config.balance is not None else ["--no-balance"])
+    plain = kind == "auto"  # if nothing else is said
+    if config.balance is None:
+        return words + ([] if plain else ["--no-balance"])
+    changed = ",".join(_changed(config.balance.model_dump(mode="json")))
+    return words + (["--balance", changed or "imgcl"] if plain or changed else [])
 
 
 def _scorer(path: Path) -> dict[str, Any]:
@@ -247,13 +251,17 @@ def _in_words(key: str, value: Any) -> Any:
 
 def _balance(settings: Mapping[str, Any] | None) -> str:
     """ImGCL with what is not its default, or without it."""
-    from imgcl.balance import BalanceSettings
-
     if settings is None:
         return "none: the plain method"
-    usual = BalanceSettings().model_dump(mode="json")
-    changed = ", ".join(f"{name}={value}" for name, value in settings.items() if value != usual.get(name))
+    changed = ", ".join(_changed(settings))
     return f"ImGCL ({changed})" if changed else "ImGCL"
+
+
+def _changed(settings: Mapping[str, Any]) -> list[str]:
+    from imgcl.balance import BalanceSettings
+
+    usual = BalanceSettings().model_dump(mode="json")
+    return [f"{name}={value}" for name, value in settings.items() if value != usual.get(name)]
 
 
 def _short(value: Any) -> Any:

@@ -41,8 +41,16 @@ def pretrain_command(
     preset: Annotated[
         str, typer.Option(help="Settings to start from: auto, fast or paper (see `imgcl presets`).")
     ] = "auto",
-    balance: Annotated[str, typer.Option(help="ImGCL settings, key=value,key=value.")] = "imgcl",
-    no_balance: Annotated[bool, typer.Option("--no-balance", help="Plain method, without ImGCL.")] = False,
+    balance: Annotated[
+        str,
+        typer.Option(
+            help="The paper's balanced selection: imgcl, or its settings, key=value,key=value. auto: with --n-clusters "
+            "and the presets fast and paper."
+        ),
+    ] = "auto",
+    no_balance: Annotated[
+        bool, typer.Option("--no-balance", help="Plain method, without the balanced selection.")
+    ] = False,
     n_clusters: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +105,7 @@ def pretrain_command(
 
     Examples:
       imgcl pretrain digits --out runs/digits
-      imgcl pretrain amazon-photo --method gbt --epochs 200 --no-balance --out runs/photo-plain
+      imgcl pretrain amazon-photo --balance imgcl --preset fast --out runs/photo-imgcl
       imgcl pretrain my-graph.npz --n-clusters auto --set lr=0.001 --out runs/mine
       imgcl pretrain digits --method grace --views "edge-drop:0.3,node-drop:0.1" --out runs/views
       imgcl pretrain lastfm-asia --features structure --out runs/lastfm
@@ -111,7 +119,7 @@ def pretrain_command(
     from imgcl.training.settings import BLOCKS, LEARNED, ScopeSettings, validated
     from imgcl.training.tracking import resolve_tracker
 
-    if no_balance and balance != "imgcl":
+    if no_balance and balance != "auto":
         raise InputError("--no-balance and --balance contradict each other: give one of them")
     if no_own_features and blocks is not None:
         raise InputError("--no-own-features and --blocks contradict each other: give one of them")

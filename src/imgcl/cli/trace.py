@@ -36,7 +36,8 @@ def trace(
     check_picture(plot)
     labellings = Run(run).history["labellings"]
     if not labellings:
-        raise InputError(f"{run} was trained without ImGCL: there is no labelling to show")
+        remedy = "`imgcl pretrain --balance imgcl` makes some"
+        raise InputError(f"{run} was trained without ImGCL: there is no labelling to show; {remedy}")
     out.print(
         rows_table(
             "ratios of the largest to the smallest class, of all nodes and drawn; agreements: adjusted Rand index",

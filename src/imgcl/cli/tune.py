@@ -93,19 +93,19 @@ def _command(
     """The command that pre-trains as the best trial did.
 
     Example:
-        >>> _command("my graph.npz", "gbt", {"lr": 0.001}, no_labels=True, seed=3)
-        "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --n-clusters auto --seed 3 --out runs/tuned"
+        >>> _command("my graph.npz", "gbt", {"lr": 0.001}, seed=3)
+        "imgcl pretrain 'my graph.npz' --method gbt --set lr=0.001 --preset fast --seed 3 --out runs/tuned"
     """
     from imgcl.training.estimator import make_balance
 
     words = ["imgcl", "pretrain", graph, "--method", method]
     for name, value in settings.items():
         words += ["--set", f"{name}={value}"]  # with all digits: the trial itself, not one like it
-    if preset != "fast":
+    if preset != "auto":
         words += ["--preset", preset]
     if balance is None:
         words += ["--no-balance"]
-    elif balance != "imgcl":
+    elif balance != "imgcl" or preset == "auto":
         words += ["--balance", balance]
     chosen = make_balance(balance)
     if no_labels and chosen is not None and chosen.n_clusters is None:

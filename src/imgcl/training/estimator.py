@@ -41,6 +41,7 @@ from imgcl.training.trainer import Trainer
 from imgcl.views import Views
 
 IMGCL = "imgcl"  # balance="imgcl": the paper's method with its defaults
+AUTO = "auto"  # balance="auto": the paper's method where the paper's settings or its pseudo-classes are asked for
 
 Balance = str | bool | Mapping[str, Any] | BalanceSettings | None
 
@@ -55,10 +56,12 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             ``(in_features, out_features)`` that makes one, or ``package.module:function``.
         views: the two views, if not the preset's, for methods with two random views: a text such as
             ``"edge-drop:0.4,feature-mask:0.1"``, a view for both, or a pair of views; see :mod:`imgcl.views`.
-        n_clusters: number of pseudo-classes K; by default the number of classes that occur in the graph's labels
-            (only their number is used), or ``"auto"`` when it has none.
+        n_clusters: number of pseudo-classes K of the balanced selection; by default the number of classes that occur in
+            the graph's labels (only their number is used), or ``"auto"`` when it has none.
         balance: ``"imgcl"`` or ``True`` for the paper's selection, ``None`` or ``False`` for the plain method, or
             settings: a ``BalanceSettings``, a mapping, or a string such as ``"clusters=kmeans,centrality=none"``.
+            ``"auto"``: the paper's selection with the presets ``fast`` and ``paper`` and where ``n_clusters`` is given;
+            else plain, because the selection was measured to gain nothing in pre-training.
         preset: ``"auto"``, ``"fast"`` or ``"paper"``, see ``imgcl presets``; methods of your own start from their
             defaults.
         epochs: number of epochs, if not the preset's; ``"auto"``: until nearest neighbours hardly change any more, see
@@ -98,7 +101,7 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         encoder: Any = None,
         views: Views | None = None,
         n_clusters: int | str | None = None,
-        balance: Balance = IMGCL,
+        balance: Balance = AUTO,
         preset: str = "auto",
         epochs: int | str | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -342,7 +345,7 @@ def make_config(
     *,
     method: str | type[Method[Any]] = "gbt",
     preset: str = "fast",
-    balance: Balance = IMGCL,
+    balance: Balance = AUTO,
     n_clusters: int | str | None = None,
     overrides: Mapping[str, Any] | None = None,
     scope: ScopeSettings | None = None,
@@ -352,13 +355,15 @@ def make_config(
 ) -> RunConfig:
     """The full settings of a run: the preset of this method and graph, then what the caller changed."""
     config = apply_overrides(find_preset(method, graph_name, preset).config(), overrides or {})
-    balanced, name = make_balance(balance, n_clusters), device_name(device)
+    balanced, name = make_balance(balance, n_clusters, preset), device_name(device)
     changes: dict[str, Any] = {"balance": balanced, "seed": int(seed), "device": name, "blocks": block_names(blocks)}
     return config.model_copy(update=changes if scope is None else {**changes, "scope": scope})
 
 
-def make_balance(balance: Balance, n_clusters: int | str | None = None) -> BalanceSettings | None:
+def make_balance(balance: Balance, n_clusters: int | str | None = None, preset: str = "fast") -> BalanceSettings | None:
     """Balance settings from any of the forms that users may write them in."""
+    if isinstance(balance, str) and balance == AUTO:
+        balance = None if preset == AUTO and n_clusters is None else IMGCL
     if balance is None or balance is False:
         return None
     if balance is True:
@@ -371,7 +376,7 @@ def make_balance(balance: Balance, n_clusters: int | str | None = None) -> Balan
         settings = BalanceSettings.make(balance)
     else:
         raise InputError(
-            f"balance is {balance!r}: give 'imgcl' or True, None or False, settings as a mapping, or a text such as "
-            "'centrality=none'"
+            f"balance is {balance!r}: give 'auto', 'imgcl' or True, None or False, settings as a mapping, or a text "
+            "such as 'centrality=none'"
         )
     return settings if n_clusters is None else settings.updated(n_clusters=n_clusters)

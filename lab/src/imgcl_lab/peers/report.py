@@ -168,7 +168,7 @@ def _data(results: Results) -> list[dict[str, Any]]:
 
 
 STUDY = Study(
-    StudySpec(name="peers", datasets=GRAPHS, balances={"imgcl": "imgcl"}, preset="auto", seeds=1, splits=10),
+    StudySpec(name="peers", datasets=GRAPHS, balances={"none": "none"}, preset="auto", seeds=1, splits=10),
     report,
     points,
     figures=True,
