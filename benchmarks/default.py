@@ -1,6 +1,7 @@
 """Pre-training with the default (preset ``auto``) against the fixed number of epochs of the preset ``fast``.
 
-Both with GBT and ImGCL, in turn, each in a process of its own; reading the graph and compiling kernels are not timed.
+GBT as each preset has it (``fast`` with the balanced selection), in turn, each in a process of its own; reading the
+graph and compiling kernels are not timed.
 
 IMGCL_DATA=<directory with the raw files> python benchmarks/default.py [--graphs NAME …] [--json]
 """

@@ -25,6 +25,7 @@ BENCHMARKS = (
     "limits",
     "methods",
     "time_to_result",
+    "default",
     "binary",
     "engine",
     "supervised",
