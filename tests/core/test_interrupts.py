@@ -1,14 +1,16 @@
-"""Ctrl-C that waits: noted once, raised the second time, only while the block lasts; and that ends a block at once."""
+"""Ctrl-C that waits: noted once, raised the second time, only while the block lasts; that ends a block; that is not lost."""
 
+import ctypes
 import os
 import signal
+import sys
 import threading
 import time
 
 import pytest
 
 from imgcl._core.errors import StoppedError
-from imgcl._core.interrupts import deferred_interrupts, prompt_interrupts
+from imgcl._core.interrupts import Interrupts, deferred_interrupts, heeded_interrupts
 
 
 def press(number=signal.SIGINT):
@@ -56,15 +58,60 @@ def test_in_a_thread_nothing_is_noted_and_nothing_breaks():
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_prompt_interrupts_end_at_once_with_the_message(number, code):
-    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+def test_at_once_ends_with_the_message(number, code):
+    with deferred_interrupts() as interrupts:
+        with (
+            pytest.raises(StoppedError, match="while it rained") as stopped,
+            interrupts.at_once("stopped while it rained"),
+        ):
+            press(number)
+            time.sleep(5)
+        assert stopped.value.exit_code == code
 
-    @prompt_interrupts("stopped while it rained")
-    def work():
+
+def test_at_once_ends_before_it_begins_when_a_signal_was_noted():
+    worked = False
+    with deferred_interrupts() as interrupts:
+        press(signal.SIGTERM)
+        with pytest.raises(StoppedError), interrupts.at_once("stopped"):
+            worked = True
+    assert not worked
+
+
+def test_at_once_leaves_other_interruptions_as_they_are():
+    with pytest.raises(KeyboardInterrupt), Interrupts().at_once("stopped"):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_heeded_interrupts_raise_and_know_the_signal(number):
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)], sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt), heeded_interrupts() as interrupts:
         press(number)
         time.sleep(5)
+    assert interrupts.exit_code == 128 + number
+    assert ([signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)], sys.unraisablehook) == before
 
-    with pytest.raises(StoppedError, match="while it rained") as stopped:
-        work()
-    assert stopped.value.exit_code == code
-    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_in_a_callback_of_c_is_not_lost(number, capsys):
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        press(number)
+        time.sleep(0.2)
+
+    with pytest.raises(KeyboardInterrupt), heeded_interrupts() as interrupts:
+        callback()
+        time.sleep(5)
+    assert interrupts.exit_code == 128 + number
+    assert capsys.readouterr().err == ""
+
+
+def test_an_ignored_signal_stays_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with heeded_interrupts() as interrupts:
+            press(signal.SIGINT)
+        assert not interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -58,6 +58,8 @@ def _stopped_well(code: int, said: str, folder: Path, number: int) -> str | None
     """It says where it stopped and how to go on, and the command it names does."""
     epoch = re.search(r"stopped after epoch (\d+) of", said)
     command = re.search(r"continue with: imgcl (.+)", said)
+    if code == 128 + number and epoch is None and Run(folder / "run").finished:
+        return None  # the signal came after the end
     if code != 128 + number or epoch is None or command is None:
         return f"exit code {code}: {said[-300:]!r}"
     if progress(folder / "run") != int(epoch[1]):

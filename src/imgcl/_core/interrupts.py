@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from imgcl._core.errors import StoppedError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C, and what a scheduler sends before it kills
+PAUSE = 0.01  # seconds until an interruption that got lost is tried again
 
 
 class Interrupts:
     """Which signal came first; ``None``: none so far."""
 
     signal: int | None = None
+    waits: bool = True  # whether it is only noted
 
     def __bool__(self) -> bool:
         return self.signal is not None
@@ -25,6 +30,25 @@ class Interrupts:
     def exit_code(self) -> int:
         """What a shell expects of a program that a signal ended."""
         return 128 + (self.signal or signal.SIGINT)
+
+    @contextmanager
+    def at_once(self, message: str) -> Iterator[None]:
+        """While the block lasts, a signal ends it at once; one that was noted before ends it before it begins.
+
+        Raises:
+            StoppedError: with the message, when one came.
+        """
+        self.waits = False
+        try:
+            if self:
+                raise KeyboardInterrupt
+            yield
+        except KeyboardInterrupt:
+            if not self:
+                raise
+            raise StoppedError(message, self.exit_code) from None
+        finally:
+            self.waits = True
 
 
 @contextmanager
@@ -44,10 +68,11 @@ def deferred_interrupts(notice: Callable[[], None] = lambda: None) -> Iterator[I
     interrupts = Interrupts()
 
     def note(number: int, _frame: FrameType | None) -> None:
-        if interrupts and number == signal.SIGINT:
+        first = not interrupts
+        interrupts.signal = number if first else interrupts.signal
+        if not interrupts.waits or (not first and number == signal.SIGINT):
             raise KeyboardInterrupt
-        if not interrupts:
-            interrupts.signal = number
+        if first:
             notice()
 
     with _handled_by(note):
@@ -55,11 +80,11 @@ def deferred_interrupts(notice: Callable[[], None] = lambda: None) -> Iterator[I
 
 
 @contextmanager
-def prompt_interrupts(message: str) -> Iterator[None]:
-    """While the block lasts, Ctrl-C and SIGTERM alike end it at once.
+def heeded_interrupts() -> Iterator[Interrupts]:
+    """While the block lasts, Ctrl-C and SIGTERM alike are a ``KeyboardInterrupt``, which is never lost.
 
-    Raises:
-        StoppedError: with the message, when one of them came.
+    Python drops an exception that is raised in a destructor or in a callback from C, such as those of the compiler of
+    numba, and prints a traceback: the interruption is tried again then.
     """
     interrupts = Interrupts()
 
@@ -67,11 +92,18 @@ def prompt_interrupts(message: str) -> Iterator[None]:
         interrupts.signal = number
         raise KeyboardInterrupt
 
+    def lost(event: Any) -> None:
+        if interrupts and issubclass(event.exc_type, KeyboardInterrupt):
+            threading.Timer(PAUSE, _thread.interrupt_main, (interrupts.signal,)).start()
+        else:
+            usual(event)
+
+    usual, sys.unraisablehook = sys.unraisablehook, lost
     try:
         with _handled_by(stop):
-            yield
-    except KeyboardInterrupt:
-        raise StoppedError(message, interrupts.exit_code) from None
+            yield interrupts
+    finally:
+        sys.unraisablehook = usual
 
 
 @contextmanager
@@ -79,7 +111,8 @@ def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[No
     if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         yield
         return
-    before = {number: signal.signal(number, handler) for number in SIGNALS}
+    heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in heard}
     try:
         yield
     finally:

@@ -13,6 +13,7 @@ import typer
 from rich.markup import escape
 
 from imgcl._core.errors import ImgclError
+from imgcl._core.interrupts import heeded_interrupts
 from imgcl._core.terminal import print_everything
 from imgcl._core.version import __version__
 from imgcl.cli.baseline import baseline
@@ -35,6 +36,7 @@ from imgcl.cli.trace import trace
 from imgcl.cli.tune import tune
 from imgcl.cli.verbosity import Quiet, Verbose, start_verbosity, with_verbosity
 
+STOPPED = 130  # exit code after Ctrl-C
 HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="imgcl",
@@ -89,7 +91,10 @@ def main() -> None:
     let_idle_threads_sleep()
     print_everything()
     try:
-        app(prog_name="imgcl")  # also as python -m imgcl: what completion and usage lines are about
+        with heeded_interrupts() as interrupts:
+            app(prog_name="imgcl")  # also as python -m imgcl: what completion and usage lines are about
+    except SystemExit as end:  # typer calls every interruption Ctrl-C
+        sys.exit(interrupts.exit_code if end.code == STOPPED else end.code)
     except ImgclError as error:
         err.print(f"[bold red]error[/bold red]: {escape(in_flags(str(error)))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)
@@ -99,7 +104,7 @@ def main() -> None:
         err.print(f"[bold red]error[/bold red]: {escape(explain(error))}", highlight=False, soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(interrupts.exit_code)
 
 
 def let_idle_threads_sleep() -> None:

@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
 from imgcl._core.errors import InputError, RunError, StoppedError, TrainingError
-from imgcl._core.interrupts import Interrupts, deferred_interrupts, prompt_interrupts
+from imgcl._core.interrupts import Interrupts, deferred_interrupts
 from imgcl._core.progress import stage
 from imgcl.graph import Graph
 from imgcl.graph.structure import is_structural
@@ -84,7 +84,7 @@ def pretrain(
         trainer = Trainer(config, seen, diagnose=diagnose, scratch=run.path, group=group)
         # From here on, before anything is written, an interruption waits for the end of an epoch. Rank 0
         # decides when to stop: another rank that ended by itself would leave it waiting.
-        with nullcontext() if on_interrupt is None else deferred_interrupts(on_interrupt) as interrupts:
+        with nullcontext(Interrupts()) if on_interrupt is None else deferred_interrupts(on_interrupt) as interrupts:
             if continued and run.has_checkpoint:
                 restore(trainer, run)
             if not writes:
@@ -96,11 +96,10 @@ def pretrain(
             else:
                 Run.start(out, config, graph, source=source or graph.name, embedded=scoped)
                 train_into(run, trainer, on_epoch, interrupts)
-        if writes:
-            reached = f"after epoch {trainer.epoch} of {trainer.epoch}"
-            message = f"stopped {reached}, with a checkpoint, while the nodes were embedded"
-            with nullcontext() if on_interrupt is None else prompt_interrupts(message):
-                _finish(run, trainer, embedded)
+            if writes:
+                reached = f"after epoch {trainer.epoch} of {trainer.epoch}"
+                with interrupts.at_once(f"stopped {reached}, with a checkpoint, while the nodes were embedded"):
+                    _finish(run, trainer, embedded)
         group.wait()
     return run
 
