@@ -1,4 +1,4 @@
-"""Ctrl-C that waits: noted once, raised the second time, only while the block lasts; that ends a block; that is not lost."""
+"""Ctrl-C that waits and is noted once, that ends a block, and that is not lost."""
 
 import ctypes
 import os
@@ -11,6 +11,11 @@ import pytest
 
 from imgcl._core.errors import StoppedError
 from imgcl._core.interrupts import Interrupts, deferred_interrupts, heeded_interrupts
+
+
+def press_and_wait(number):
+    press(number)
+    time.sleep(5)
 
 
 def press(number=signal.SIGINT):
@@ -87,8 +92,7 @@ def test_at_once_leaves_other_interruptions_as_they_are():
 def test_heeded_interrupts_raise_and_know_the_signal(number):
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)], sys.unraisablehook
     with pytest.raises(KeyboardInterrupt), heeded_interrupts() as interrupts:
-        press(number)
-        time.sleep(5)
+        press_and_wait(number)
     assert interrupts.exit_code == 128 + number
     assert ([signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)], sys.unraisablehook) == before
 
@@ -100,9 +104,12 @@ def test_an_interruption_in_a_callback_of_c_is_not_lost(number, capsys):
         press(number)
         time.sleep(0.2)
 
-    with pytest.raises(KeyboardInterrupt), heeded_interrupts() as interrupts:
+    def call_and_wait():
         callback()
         time.sleep(5)
+
+    with pytest.raises(KeyboardInterrupt), heeded_interrupts() as interrupts:
+        call_and_wait()
     assert interrupts.exit_code == 128 + number
     assert capsys.readouterr().err == ""
 
