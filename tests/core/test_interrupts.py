@@ -69,8 +69,7 @@ def test_at_once_ends_with_the_message(number, code):
             pytest.raises(StoppedError, match="while it rained") as stopped,
             interrupts.at_once("stopped while it rained"),
         ):
-            press(number)
-            time.sleep(5)
+            press_and_wait(number)
         assert stopped.value.exit_code == code
 
 
