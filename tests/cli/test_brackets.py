@@ -69,3 +69,8 @@ def test_facts_and_progress_show_brackets():
     shown = console.file.getvalue()
     for text in ("a[/b]", "[x] 1", "[bold]", "1,234", "c[/d]", "e[/f]"):
         assert text in shown
+
+
+def test_presets_say_which_table_their_setting_is_from():
+    said = run("presets", "gbt").stdout
+    assert "[fast]" in "".join(said.replace("\u2502", "").split())

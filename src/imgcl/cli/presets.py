@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from imgcl._core.errors import InputError
@@ -44,5 +45,5 @@ def presets(
     for preset in sorted(found, key=lambda preset: (list(METHODS).index(preset.method), preset.graph, preset.kind)):
         if name in (None, preset.method):
             training = preset.config().training
-            table.add_row(preset.name, preset.origin, str(training.epochs), f"{training.lr:g}", preset.source)
+            table.add_row(preset.name, preset.origin, str(training.epochs), f"{training.lr:g}", escape(preset.source))
     out.print(table)
