@@ -1,4 +1,4 @@
-"""``ensemble``: the mean of a linear model and boosted trees, by hand and on problems that need either."""
+"""``ensemble``: the mean of a linear model, boosted trees and a forest, by hand and on problems that need either."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 import imgcl
 from imgcl.evaluation import Blocks, fit_scorer, predict
-from imgcl.evaluation.ensemble import ENOUGH, Ensemble, EnsembleModel, leading_columns
+from imgcl.evaluation.ensemble import DOUBT, ENOUGH, Ensemble, EnsembleModel, leading_columns
 from imgcl.evaluation.probes import batched
 from imgcl.evaluation.tasks import Bench, LinearModel, PooledBench, Task
 from imgcl.imbalance import make_splits
@@ -32,8 +32,9 @@ def fitted(y: np.ndarray, n: int = 400, bench: type[Bench] = Bench) -> tuple[lis
 def test_logits_are_the_mean_less_tau_times_the_log_shares() -> None:
     models, bench, x = fitted(PRODUCT)
     model, task = models[0], bench.tasks[0]
-    assert model.trees is not None
-    mean = (model.linear.logits(x) + model.trees.logits(x)) / 2
+    boosted, forest = model.trees
+    assert (boosted.kind, forest.kind) == ("boosting", "forest")
+    mean = (model.linear.logits(x) + boosted.logits(x) + forest.logits(x)) / 3
     shares = task.sizes / task.sizes.sum()
     expected = mean - model.setting["tau"] * shares.log()
     torch.testing.assert_close(model.logits(x), expected)
@@ -43,10 +44,21 @@ def test_logits_are_the_mean_less_tau_times_the_log_shares() -> None:
 def test_with_few_labels_it_is_the_linear_model() -> None:
     few = 4 * ENOUGH - 4  # two tasks with half of them each: a pair less than enough for two classes
     models, _, x = fitted(LINEAR, few)
-    assert [model.trees for model in models] == [None, None]
+    assert [model.trees for model in models] == [(), ()]
     assert models[0].setting["trees"] == 0
     torch.testing.assert_close(models[0].logits(x) + models[0].shift, models[0].linear.logits(x))
-    assert fitted(LINEAR, 4 * ENOUGH)[0][0].trees is not None
+    assert len(fitted(LINEAR, 4 * ENOUGH)[0][0].trees) == 2
+
+
+def test_a_forest_sees_features_alone_and_is_never_sure() -> None:
+    Z = {"learned": X[:, :2], "own": X[:, 2:]}
+    both: Any = fit_scorer(Z, PRODUCT).model
+    boosted, forest = both.trees
+    assert boosted.columns.tolist() == [0, 1, 2, 3, 4, 5]
+    assert forest.columns.tolist() == [2, 3, 4, 5]
+    assert forest.logits(torch.from_numpy(Blocks.of(Z).rows)).min() >= np.log(DOUBT) - 1e-6
+    alone: Any = fit_scorer(X, PRODUCT).model
+    assert [each.kind for each in alone.trees] == ["boosting"]
 
 
 def test_tasks_that_share_settings_share_tau() -> None:

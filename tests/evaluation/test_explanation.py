@@ -84,7 +84,7 @@ def test_parts_of_an_ensemble_add_up_to_the_score(width: int) -> None:
     graph = make_graph(width)
     blocks, sources = make_blocks(graph)
     scorer = fit_scorer(blocks, graph.y, "ensemble")
-    assert scorer.model.setting["trees"] == 1
+    assert scorer.model.setting["trees"] == 2
     scores = log_odds(scorer.logits(blocks))[:, scorer.target]
     found = explain(scorer, blocks, graph.y, NODES, sources=sources, n_features=99)
     for node, reasons in zip(NODES, found, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,3 +100,20 @@ def test_the_chosen_ensemble_keeps_its_probabilities(validation: np.ndarray) -> 
     fitted = TreesClassifier(random_state=0).fit(X[:200], THREE[:200], X[200:], validation[200:])
     said = fitted.model(3).classify(torch.from_numpy(X)).probabilities
     np.testing.assert_allclose(said, fitted.predict_proba(X), atol=1e-5)
+
+
+def test_changes_of_a_forest_add_up_to_its_logits() -> None:
+    fitted = RandomForestClassifier(30, min_samples_leaf=3, random_state=0).fit(X, THREE)
+    model = replace(model_of(forest_trees(fitted), np.zeros(3), "forest", [0, 1, 2]), smallest=1e-3)
+    x = torch.from_numpy(X)
+    start = np.log(np.maximum(model.trees.value[model.trees.root].mean(axis=0), 1e-3))
+    np.testing.assert_allclose(model.changes(x).sum(axis=1) + start, model.logits(x).numpy(), atol=1e-5)
+
+
+def test_changes_of_a_forest_by_hand() -> None:
+    stump = STUMP._replace(value=np.array([[0.5, 0.5], [0.8, 0.2], [0.0, 1.0]]))
+    model = TreeModel(stump, "forest", np.zeros(2), np.array([0, 1]), 2, np.arange(2), np.zeros(2), smallest=0.1)
+    changes = model.changes(torch.tensor([[9.0, 0.4], [9.0, 0.6]]))
+    assert (changes[:, 0] == 0).all()  # a column that no branch looks at
+    expected = [[np.log(0.8 / 0.5), np.log(0.2 / 0.5)], [np.log(0.1 / 0.5), np.log(1.0 / 0.5)]]
+    np.testing.assert_allclose(changes[:, 1], expected)

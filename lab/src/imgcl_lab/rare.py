@@ -30,6 +30,7 @@ DEFAULT = "embedding, own, neighbours"
 ROWS = ("own", "own, means", "embedding", "embedding, own", DEFAULT)
 CLASSIFIERS = {"linear": "reweight", "trees": "trees", "ensemble": "ensemble"}
 USUAL = "ensemble"  # of `imgcl predict`
+VERSION = 2  # of the ensemble: raised when it gives other results
 METRICS = {"auroc": "AUROC", "auprc": "AUPRC", "recall_at_k": "recall@k"}
 BASELINES = {"own": trees, "own, means": trees_neighbours}  # of trees, which do not need rows of length 1
 MARGIN = 0.01  # of AUPRC: what the default may be below the better tree baseline
@@ -45,7 +46,8 @@ TEXT = (
     "highest scores, k the number of rare test nodes; percent, mean ± standard deviation over splits. Linear: logistic "
     "regression with classes weighted alike, a weight for each block chosen on validation nodes. Trees: boosting or a "
     "random forest, chosen on validation nodes; on own features they are the baseline `trees`, with the means over 1 "
-    "and 2 hops `trees-neighbours`. Ensemble: the mean of a linear model and boosted trees. "
+    "and 2 hops `trees-neighbours`. Ensemble: the mean of a linear model, boosted trees, and a forest "
+    "that sees the features alone. "
     f"`{DEFAULT}` with the ensemble is the default of `imgcl predict`, on a run of `imgcl pretrain` with its defaults."
 )
 
@@ -63,7 +65,9 @@ class RareCell(Cell):
     def identity(self) -> dict[str, Any]:
         facts = self.model_dump(mode="json", exclude={"pretrain"})
         learned = "embedding" in self.rows
-        return {**facts, **({"pretrain": self.pretrain.key} if learned else {"graph": self.loads.fingerprint})}
+        version = {"version": VERSION} if self.classifier == USUAL else {}
+        on = {"pretrain": self.pretrain.key} if learned else {"graph": self.loads.fingerprint}
+        return {**facts, **version, **on}
 
     @property
     def loads(self) -> GraphRef:

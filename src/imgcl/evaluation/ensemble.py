@@ -1,8 +1,9 @@
-"""``ensemble``: a linear classifier and boosted trees, averaged.
+"""``ensemble``: a linear classifier, boosted trees and a random forest, averaged.
 
-Linear classifiers are hard to beat on embeddings and on wide features, trees on a few columns of numbers. The mean of
-their logits is a compromise that needs no choice: on most graphs it is better than either, or as good, but not on all
-(AUPRC on natural test nodes: ``docs/results/rare.md``; with a hundred labels trees alone win on Johns Hopkins).
+Linear classifiers are hard to beat on embeddings and on wide features, trees on a few columns of numbers. Boosted trees
+see the embedding and the features, the forest features alone: where neighbours mislead, it does not follow them. The
+mean of their logits is a compromise that needs no choice: on most graphs it is better than each, or as good, but not
+on all (AUPRC on natural test nodes: ``docs/results/rare.md``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from imgcl._core.progress import stage, tracked
 from imgcl._core.seeding import derive
 from imgcl.evaluation.blocks import FEATURES, Blocks, fit_blocks
 from imgcl.evaluation.classifiers import TAUS, log_prior, plain
-from imgcl.evaluation.forest import TreeModel, boosted_trees
+from imgcl.evaluation.forest import TreeModel, boosted_trees, forest_trees
 from imgcl.evaluation.tasks import Bench, Classified, LinearModel, Task, classified, quality
 from imgcl.evaluation.trees import LARGEST_SEED, NARROW, WIDE_BINS, threads_of_torch
 
@@ -37,30 +38,37 @@ BOOSTING = {
     "early_stopping": False,
 }
 """Chosen on validation nodes of development graphs, for its time as well: half of the usual rounds are as good."""
+TREES = 100  # of the forest
+LEAF = 3  # smallest leaf of the forest
+MOST = 10_000  # labelled nodes that a tree of the forest sees: with more it grows large, and hardly better
+DOUBT = 1e-3  # smallest probability of the forest, which is sure too easily
 
 
 @dataclass(frozen=True, eq=False)
 class EnsembleModel:
-    """The mean of a linear model's logits and of boosted trees', less a shift.
+    """The mean of the logits of a linear model and of trees, less a shift.
 
     Attributes:
         linear: the linear model.
-        trees: the boosted trees; ``None`` with too few labels for them.
+        trees: boosted trees, and a forest where there are blocks of features; none with too few labels for them.
         shift: subtracted from the logits, one entry per class.
         setting: what validation chose.
     """
 
     linear: LinearModel
-    trees: TreeModel | None
+    trees: tuple[TreeModel, ...]
     shift: Tensor
     setting: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def share(self) -> float:
+        """What each member counts."""
+        return 1 / (1 + len(self.trees))
+
     def logits(self, x: Tensor) -> Tensor:
         """Scores (n, K); their softmax is the class probability."""
-        found = self.linear.logits(x)
-        if self.trees is not None:
-            found = (found + self.trees.logits(x)) / 2
-        return found - self.shift
+        members: list[LinearModel | TreeModel] = [self.linear, *self.trees]
+        return self.share * torch.stack([each.logits(x) for each in members]).sum(dim=0) - self.shift
 
     def classify(self, x: Tensor) -> Classified:
         """The most probable class of every row, and the probabilities of all."""
@@ -68,13 +76,13 @@ class EnsembleModel:
 
 
 class Ensemble:
-    """The classifier ``ensemble``: ``plain`` and boosted trees on the same rows, with tau as in ``logit-adjust``."""
+    """The classifier ``ensemble``: ``plain``, boosted trees and a forest, with tau as in ``logit-adjust``."""
 
     def fit(self, bench: Bench, seed: int, blocks: Blocks) -> list[EnsembleModel]:
         """A model for each task."""
         with stage("linear model", weight=LINEAR):
             linear = fit_blocks(plain, bench, blocks)
-        grown = _boosted(bench.tasks, blocks, seed)
+        grown = _grown(bench.tasks, blocks, seed)
         none = torch.zeros(bench.tasks[0].n_classes, dtype=torch.float32)
         models = [EnsembleModel(*pair, none) for pair in zip(linear, grown, strict=True)]
         for group in bench.chosen_together():
@@ -86,7 +94,7 @@ class Ensemble:
 
 def _adjusted(task: Task, model: EnsembleModel, tau: float) -> EnsembleModel:
     shift = torch.where(task.sizes > 0, tau * log_prior(task), 0.0)
-    chosen = {"trees": float(model.trees is not None), "tau": tau}
+    chosen = {"trees": float(len(model.trees)), "tau": tau}
     return replace(model, shift=shift, setting=model.linear.setting | chosen)
 
 
@@ -106,47 +114,67 @@ def _tau_scores(task: Task, model: EnsembleModel) -> tuple[Tensor, Tensor]:
     return right, -(own.clamp_min(-1e3) @ weight)
 
 
-# ------------------------------------------------------------------ boosted trees
+# ------------------------------------------------------------------ trees
 
 
-def _boosted(tasks: Sequence[Task], blocks: Blocks, seed: int) -> list[TreeModel | None]:
+def _grown(tasks: Sequence[Task], blocks: Blocks, seed: int) -> list[tuple[TreeModel, ...]]:
     """Trees for every task; for none where the largest one has too few labels."""
     most = max(tasks, key=lambda task: len(task.y))
     if len(most.y) < ENOUGH * int((most.sizes > 0).sum()):
-        return [None] * len(tasks)
-    columns = leading_columns(blocks)
+        return [()] * len(tasks)
+    everything, features = leading_columns(blocks), leading_columns(blocks, of=FEATURES)
     with threads_of_torch():
-        each = enumerate(tracked(tasks, "boosted trees", "fit", weight=1 - LINEAR))
-        return [_boost(task, columns, derive(seed, "boosting", i)) for i, task in each]
+        each = enumerate(tracked(tasks, "trees", "fit", weight=1 - LINEAR))
+        return [_grow(task, everything, features, derive(seed, "boosting", i)) for i, task in each]
 
 
-def leading_columns(blocks: Blocks) -> NDArray[np.int64]:
+def leading_columns(blocks: Blocks, of: Sequence[str] | None = None) -> NDArray[np.int64]:
     """The columns that trees look at: of features the first 64, of what was learned all.
 
+    Args:
+        blocks: the blocks.
+        of: kinds of blocks; by default all.
+
     Example:
-        >>> leading_columns(Blocks(np.empty((0, 4)), {"learned": 2, "own": 2})).tolist()
-        [0, 1, 2, 3]
+        >>> blocks = Blocks(np.empty((0, 4)), {"learned": 2, "own": 2})
+        >>> leading_columns(blocks).tolist(), leading_columns(blocks, of=["own"]).tolist()
+        ([0, 1, 2, 3], [2, 3])
     """
-    chosen, start = [], 0
+    chosen, start = [np.empty(0, dtype=np.int64)], 0
     for name, width in blocks.widths.items():
-        kept = min(width, LEADING) if name.split(":")[0] in FEATURES else width
-        chosen.append(np.arange(start, start + kept))
+        kind = name.split(":")[0]
+        if of is None or kind in of:
+            chosen.append(np.arange(start, start + (min(width, LEADING) if kind in FEATURES else width)))
         start += width
     return np.concatenate(chosen)
 
 
-def _boost(task: Task, columns: NDArray[np.int64], seed: int) -> TreeModel | None:
+def _grow(task: Task, everything: NDArray[np.int64], features: NDArray[np.int64], seed: int) -> tuple[TreeModel, ...]:
+    if int((task.sizes > 0).sum()) < 2:
+        return ()
+    boosted = _boosted(task, everything, seed)
+    return (boosted, _forest(task, features, seed)) if len(features) else (boosted,)
+
+
+def _boosted(task: Task, columns: NDArray[np.int64], seed: int) -> TreeModel:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    if int((task.sizes > 0).sum()) < 2:
-        return None
     bins = 255 if len(columns) <= NARROW else WIDE_BINS
     model: Any = HistGradientBoostingClassifier(**BOOSTING, max_bins=bins, random_state=seed % LARGEST_SEED)
     model.fit(task.x.numpy()[:, columns], task.y.numpy())
-    none = np.zeros(task.n_classes)
-    return TreeModel(*_arrays(model), np.asarray(model.classes_), task.n_classes, columns, none)
-
-
-def _arrays(model: Any) -> tuple[Any, str, NDArray[np.float64]]:
     trees, base = boosted_trees(model)
-    return trees, "boosting", base
+    classes, none = np.asarray(model.classes_), np.zeros(task.n_classes)
+    return TreeModel(trees, "boosting", base, classes, task.n_classes, columns, none)
+
+
+def _forest(task: Task, columns: NDArray[np.int64], seed: int) -> TreeModel:
+    from sklearn.ensemble import RandomForestClassifier
+
+    seen = MOST if len(task.y) > MOST else None
+    model = RandomForestClassifier(
+        TREES, min_samples_leaf=LEAF, max_samples=seen, n_jobs=torch.get_num_threads(), random_state=seed % LARGEST_SEED
+    )
+    model.fit(task.x.numpy()[:, columns], task.y.numpy())
+    classes, none = np.asarray(model.classes_), np.zeros(task.n_classes)
+    base = np.zeros(len(classes))
+    return TreeModel(forest_trees(model), "forest", base, classes, task.n_classes, columns, none, smallest=DOUBT)

@@ -2,9 +2,10 @@
 
 A score is the mean over all nodes and what each column of this node adds to it. A linear classifier's score is a sum
 over columns, so these parts are exact. Of boosted trees a column adds the changes of the expected score at the
-branches that look at it, on the node's way from the roots to the leaves; these add up to the score as well. Columns
-that are projections of many features are traced back to them for the linear part; what trees add there is counted with
-the block alone.
+branches that look at it, on the node's way from the roots to the leaves; these add up to the score as well. So do
+those of a forest, whose changes of probabilities are stretched to the change of their logarithm. Columns that are
+projections of many features are traced back to them for the linear part; what trees add there is counted with the
+block alone.
 
 The score is the logit of one class minus the mean logit of the others; with two classes that is what nodes are ranked
 by. It is the score of the final model, also at nodes whose label was given.

@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 
 LEAF = -1  # as the column of a node
 SMALLEST = 1e-6  # probability of a forest whose logarithm is taken
+TINY = 1e-12  # of a probability: where a path changes it by less, its logarithm is a line
 
 
 class Trees(NamedTuple):
@@ -99,6 +100,7 @@ class TreeModel:
         columns: those of the rows that the trees look at.
         shift: subtracted from the logits, one entry per class.
         setting: what validation chose.
+        smallest: probability of a forest whose logarithm is taken: its trees agree on 0 far too often.
     """
 
     trees: Trees
@@ -109,13 +111,14 @@ class TreeModel:
     columns: Ints
     shift: Floats
     setting: dict[str, float] = field(default_factory=dict)
+    smallest: float = SMALLEST
 
     def logits(self, x: Tensor) -> Tensor:
         """Scores (n, K); their softmax is the class probability."""
         rows = x.numpy()[:, self.columns].astype(np.float64)
         sums = self.base + self.trees.sums(rows, len(self.base))
         if self.kind == "forest":
-            sums = np.log(np.maximum(sums / len(self.trees.root), SMALLEST))
+            sums = self._log(sums / len(self.trees.root))
         out = np.full((len(rows), self.n_classes), ABSENT)
         out[:, self.classes] = _of_each_class(sums) - self.shift[self.classes]
         return torch.from_numpy(out.astype(np.float32))
@@ -125,12 +128,30 @@ class TreeModel:
         return classified(self.logits(x))
 
     def changes(self, x: Tensor) -> Floats:
-        """How much each column of the rows changes the logits of boosting, (n, columns of x, K)."""
+        """How much each column of the rows changes the logits, (n, columns of x, K).
+
+        On the way from the roots to the leaves columns change the sums. A forest's sums are probabilities: their
+        changes are stretched so that they add up to the change of the logarithm.
+        """
         rows = x.numpy()[:, self.columns].astype(np.float64)
         out = np.zeros((*x.shape, self.n_classes))
-        changes = _of_each_class(self.trees.changes(rows, len(self.base)))
-        out[:, self.columns[:, None], self.classes] = changes
+        changes = self.trees.changes(rows, len(self.base))
+        if self.kind == "forest":
+            changes = self._stretched(changes / len(self.trees.root))
+        out[:, self.columns[:, None], self.classes] = _of_each_class(changes)
         return out
+
+    def _stretched(self, changes: Floats) -> Floats:
+        """Changes of probabilities as changes of their logarithms."""
+        start = self.trees.value[self.trees.root].mean(axis=0)
+        total = changes.sum(axis=1, keepdims=True)
+        gained = self._log(start + total) - self._log(start)
+        moved = np.abs(total) > TINY
+        slope = np.where(moved, gained / np.where(moved, total, 1.0), 1 / np.maximum(start, self.smallest))
+        return np.asarray(changes * slope)
+
+    def _log(self, probabilities: Floats) -> Floats:
+        return np.log(np.maximum(probabilities, self.smallest))
 
 
 def _of_each_class(sums: Floats) -> Floats:

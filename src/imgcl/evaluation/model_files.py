@@ -17,6 +17,7 @@ from imgcl.evaluation.forest import TreeModel, Trees
 from imgcl.evaluation.tasks import LinearModel, Model
 
 COEFFICIENTS, NODES = "coefficients.npy", "trees.npy"
+MEMBERS = (NODES, "forest.npy")  # files of an ensemble's trees, in their order
 
 
 def write_model(model: Model, name: str, folder: Path) -> dict[str, Any]:
@@ -32,10 +33,10 @@ def write_model(model: Model, name: str, folder: Path) -> dict[str, Any]:
         write_checked_array(folder / COEFFICIENTS, model.coefficients.numpy())
         return {"kind": "linear", "setting": dict(model.setting)}
     if isinstance(model, TreeModel):
-        return {"kind": "trees", "setting": dict(model.setting), "trees": _write_trees(model, folder)}
+        return {"kind": "trees", "setting": dict(model.setting), "trees": _write_trees(model, folder / NODES)}
     if isinstance(model, EnsembleModel):
         linear = write_model(model.linear, name, folder)
-        trees = None if model.trees is None else _write_trees(model.trees, folder)
+        trees = [_write_trees(each, folder / file) for each, file in zip(model.trees, MEMBERS, strict=False)]
         entry = {"kind": "ensemble", "setting": dict(model.setting), "shift": model.shift.tolist()}
         return {**entry, "linear": linear["setting"], "trees": trees}
     raise InputError(f"classifier {name!r} cannot be saved without pickle: use one of ours")
@@ -58,7 +59,7 @@ def read_model(entry: Mapping[str, Any], folder: Path, n_classes: int, width: in
     """
     kind, setting = entry["kind"], {str(key): float(value) for key, value in entry["setting"].items()}
     if kind == "trees":
-        return _read_trees(entry["trees"], folder, n_classes, width, setting, remedy)
+        return _read_trees(entry["trees"], folder / NODES, n_classes, width, setting, remedy)
     if kind not in ("linear", "ensemble"):
         raise ValueError(f"model of kind {kind!r}")
     coefficients = read_checked_array(folder / COEFFICIENTS, remedy)
@@ -67,28 +68,28 @@ def read_model(entry: Mapping[str, Any], folder: Path, n_classes: int, width: in
     linear = LinearModel(torch.from_numpy(np.array(coefficients)), setting if kind == "linear" else entry["linear"])
     if kind == "linear":
         return linear
-    parts = entry["trees"]
-    trees = None if parts is None else _read_trees(parts, folder, n_classes, width, {}, remedy)
+    files = zip(entry["trees"], MEMBERS, strict=False)
+    trees = tuple(_read_trees(part, folder / file, n_classes, width, {}, remedy) for part, file in files)
     shift = torch.tensor([float(value) for value in entry["shift"]], dtype=torch.float32)
     if len(shift) != n_classes:
         raise ValueError(f"shift of {len(shift)} classes")
     return EnsembleModel(linear, trees, shift, setting)
 
 
-def _write_trees(model: TreeModel, folder: Path) -> dict[str, Any]:
+def _write_trees(model: TreeModel, file: Path) -> dict[str, Any]:
     """One array with a row for each node; numbers of nodes and columns are exact in it."""
     trees = model.trees
     heads = np.stack([trees.column, trees.threshold, trees.left, trees.right], axis=1)
-    write_checked_array(folder / NODES, np.concatenate([heads, trees.value], axis=1))
+    write_checked_array(file, np.concatenate([heads, trees.value], axis=1))
     arrays = {"base": model.base, "classes": model.classes, "columns": model.columns, "shift": model.shift}
     lists = {name: array.tolist() for name, array in (arrays | {"root": trees.root, "output": trees.output}).items()}
-    return {"kind": model.kind, **lists}
+    return {"kind": model.kind, "smallest": model.smallest, **lists}
 
 
 def _read_trees(
-    entry: Mapping[str, Any], folder: Path, n_classes: int, width: int, setting: dict[str, float], remedy: str
+    entry: Mapping[str, Any], file: Path, n_classes: int, width: int, setting: dict[str, float], remedy: str
 ) -> TreeModel:
-    nodes = np.asarray(read_checked_array(folder / NODES, remedy), dtype=np.float64)
+    nodes = np.asarray(read_checked_array(file, remedy), dtype=np.float64)
     if nodes.ndim != 2 or nodes.shape[1] < 5 or not np.isfinite(nodes).all():
         raise ValueError(f"nodes of trees of shape {nodes.shape}")
     column, left, right = (nodes[:, i].astype(np.int64) for i in (0, 2, 3))
@@ -104,7 +105,10 @@ def _read_trees(
         raise ValueError("trees do not fit the classes or blocks")
     if entry["kind"] not in ("boosting", "forest"):
         raise ValueError(f"trees of kind {entry['kind']!r}")
-    return TreeModel(trees, str(entry["kind"]), base, classes, n_classes, columns, shift, setting)
+    smallest = float(entry["smallest"])
+    if not 0 < smallest < 1:
+        raise ValueError(f"smallest probability of trees {smallest}")
+    return TreeModel(trees, str(entry["kind"]), base, classes, n_classes, columns, shift, setting, smallest)
 
 
 def _ints(values: Any) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from imgcl.evaluation.ensemble import EnsembleModel
+from imgcl.evaluation.forest import TreeModel
 from imgcl.evaluation.tasks import LinearModel, Model
 
 Floats = NDArray[np.float64]
@@ -25,10 +26,10 @@ class Part(NamedTuple):
 
 
 def linear_part(model: Model, rows: NDArray[np.float32], nodes: Nodes, k: int) -> Part:
-    """Of an ensemble with trees half of the linear score, and its shift."""
+    """Of an ensemble the linear model's share of the score, and the shift."""
     linear = model.linear if isinstance(model, EnsembleModel) else model
     assert isinstance(linear, LinearModel)
-    share = 0.5 if isinstance(model, EnsembleModel) and model.trees is not None else 1.0
+    share = model.share if isinstance(model, EnsembleModel) else 1.0
     coefficients = _against_others(linear.coefficients.numpy().astype(np.float64), k, axis=0)
     weights, intercept = share * coefficients[:-1], share * float(coefficients[-1])
     if isinstance(model, EnsembleModel):
@@ -38,20 +39,22 @@ def linear_part(model: Model, rows: NDArray[np.float32], nodes: Nodes, k: int) -
 
 
 def tree_part(model: Model, rows: NDArray[np.float32], nodes: Nodes, k: int) -> Part:
-    """Half of the boosted trees' score; nothing without trees."""
-    none = np.zeros((len(nodes), rows.shape[1]))
-    if not isinstance(model, EnsembleModel) or model.trees is None:
-        return Part(0.0, none, none[0] if len(none) else np.zeros(rows.shape[1]))
-    x, trees, step = (
-        torch.from_numpy(rows),
-        model.trees,
-        max(1, NUMBERS_AT_ONCE // (rows.shape[1] * model.trees.n_classes)),
-    )
+    """The share of an ensemble's trees; nothing without trees."""
+    mean, amounts = 0.0, np.zeros((len(nodes), rows.shape[1]))
+    if isinstance(model, EnsembleModel):
+        for trees in model.trees:
+            part = _of_trees(trees, rows, nodes, k)
+            mean, amounts = mean + model.share * part.mean, amounts + model.share * part.amounts
+    return Part(mean, amounts, np.zeros(rows.shape[1]))
+
+
+def _of_trees(trees: TreeModel, rows: NDArray[np.float32], nodes: Nodes, k: int) -> Part:
+    x, step = torch.from_numpy(rows), max(1, NUMBERS_AT_ONCE // (rows.shape[1] * trees.n_classes))
     parts = [x[start : start + step] for start in range(0, len(rows), step)]
     total = sum(_against_others(trees.changes(part), k).sum(axis=0) for part in parts)
     score = sum(float(_against_others(trees.logits(part).numpy().astype(np.float64), k).sum()) for part in parts)
     changes = _against_others(trees.changes(x[nodes]), k) - total / len(rows)
-    return Part(0.5 * score / len(rows), 0.5 * changes, none[0])
+    return Part(score / len(rows), changes, np.zeros(rows.shape[1]))
 
 
 def _against_others(values: Floats, k: int, axis: int = -1) -> Floats:

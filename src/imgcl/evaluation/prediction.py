@@ -46,7 +46,7 @@ def predict(
         Z: embeddings (N, d), or several blocks by name, as in :func:`imgcl.evaluation.evaluate`.
         labels: one per node (-1, ``None``, NaN, empty and the like for unlabelled), a mapping from node name or
             number to class, or a pandas ``Series``, by its index where that names nodes.
-        classifier: ``ensemble`` (a linear model and boosted trees, averaged), ``trees``, a name of
+        classifier: ``ensemble`` (a linear model, boosted trees and a forest, averaged), ``trees``, a name of
             ``imgcl.evaluation.CLASSIFIERS``, or any classifier with scikit-learn's conventions. A clone of that is
             fitted to all labelled nodes as it is, on class numbers in the order of the classes' names; a
             ``random_state`` that is ``None`` is derived from ``random_state``.

@@ -63,7 +63,7 @@ def evaluate(
         y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used. One
             per node, or by name, as in :func:`imgcl.evaluation.predict`.
         imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
-        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, ``ensemble`` (a linear model and boosted trees,
+        classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, ``ensemble`` (a linear model and trees,
             averaged), ``trees`` (boosting or a random forest, see :class:`imgcl.evaluation.TreesClassifier`), any
             classifier with scikit-learn's conventions, or a sequence of names, classifiers and pairs
             ``("name", classifier)``; without a name a classifier is called as its class. A clone of it is fitted to the

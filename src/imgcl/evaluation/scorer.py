@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-FORMAT = "imgcl-scorer-2"
+FORMAT = "imgcl-scorer-3"
 DAMAGED = "fit the scorer again"
 FILE = "scorer.json"
 CHUNK = 65_536  # rows that are scored at once: embeddings of large graphs stay on disk
