@@ -61,14 +61,14 @@ ROWS = (
     Row("GCN, class-balanced loss", "gcn", "class-balanced", family="base"),
     Row("GraphSAGE, balanced softmax", "sage", "balanced-softmax"),
     Row("ReNode, balanced softmax", "renode", "balanced-softmax", family="base"),
-    Row("TAM, balanced softmax", "gcn", "balanced-softmax", {"tam": 1}, "TAM"),
-    Row("GraphSMOTE", "graphsmote", "plain", family="base"),
+    Row("TAM, balanced softmax", "gcn", "balanced-softmax", {"tam": 1}, "TAM", version=2),
+    Row("GraphSMOTE", "graphsmote", "plain", family="base", version=2),
     Row("DPGNN prototypes", "dpgnn", "reweight"),
-    Row("GraphENS", "graphens", "plain", family="base"),
-    Row("GraphSHA", "graphsha", "plain", family="base"),
-    Row("BAT, balanced softmax", "bat", "balanced-softmax", family="BAT"),
-    Row("double balancing, balanced softmax", "double-balance", "balanced-softmax", family="double balancing"),
-    Row("IceBerg, balanced softmax", "iceberg", "balanced-softmax", family="IceBerg"),
+    Row("GraphENS", "graphens", "plain", family="base", version=2),
+    Row("GraphSHA", "graphsha", "plain", family="base", version=2),
+    Row("BAT, balanced softmax", "bat", "balanced-softmax", family="BAT", version=2),
+    Row("double balancing, balanced softmax", "double-balance", "balanced-softmax", {}, "double balancing", version=2),
+    Row("IceBerg, balanced softmax", "iceberg", "balanced-softmax", family="IceBerg", version=2),
 )
 BY_LABEL = {row.label: row for row in ROWS}
 
