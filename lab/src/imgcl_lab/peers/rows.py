@@ -63,6 +63,7 @@ ROWS = (
     Row("ReNode, balanced softmax", "renode", "balanced-softmax", family="base"),
     Row("TAM, balanced softmax", "gcn", "balanced-softmax", {"tam": 1}, "TAM", version=2),
     Row("GraphSMOTE", "graphsmote", "plain", family="base", version=2),
+    Row("ImGAGN", "imgagn", "plain"),
     Row("DPGNN prototypes", "dpgnn", "reweight"),
     Row("GraphENS", "graphens", "plain", family="base", version=2),
     Row("GraphSHA", "graphsha", "plain", family="base", version=2),
