@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,20 +12,22 @@ import torch
 
 from imgcl._core.sparse import CSR
 from imgcl.baselines.prediction import validation_rank
+from imgcl.baselines.supervised import trainer
 from imgcl.baselines.supervised.bat import BAT, excess_risk, likely_otherwise
 from imgcl.baselines.supervised.double_balance import DoubleBalance, pseudo_labels
 from imgcl.baselines.supervised.dpgnn import extended_labels
 from imgcl.baselines.supervised.graphens import GraphENS, kept_features, other_nodes
 from imgcl.baselines.supervised.graphsha import GraphSHA
 from imgcl.baselines.supervised.graphsmote import GraphSMOTE
-from imgcl.baselines.supervised.losses import LOSSES
+from imgcl.baselines.supervised.losses import LOSSES, Criterion, log_sizes
 from imgcl.baselines.supervised.network import HIDDEN, Messages, Output
-from imgcl.baselines.supervised.recipe import Added, Task
+from imgcl.baselines.supervised.recipe import Added, Recipe, Task
 from imgcl.baselines.supervised.renode import ReNode
 from imgcl.baselines.supervised.synthesis import drawn_links
 from imgcl.baselines.supervised.tam import TopologyMargin
-from imgcl.baselines.supervised.trainer import propagated
+from imgcl.evaluation.labels import encode_labels
 from imgcl.graph import Graph
+from imgcl.imbalance import make_splits
 
 LOGITS = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
 TRUTH = torch.tensor([0, 1])
@@ -241,7 +244,7 @@ def test_features_of_iceberg_are_propagated_with_restarts() -> None:
     scale = 1 / np.sqrt(whole.sum(axis=1))
     step = scale[:, None] * whole * scale
     expected = 0.9 * step @ (0.9 * step + 0.1 * np.eye(3)) + 0.1 * np.eye(3)
-    found = propagated(CSR.from_scipy(sp.csr_array(graph.adjacency)), torch.eye(3), hops=2, restart=0.1)
+    found = trainer.propagated(CSR.from_scipy(sp.csr_array(graph.adjacency)), torch.eye(3), hops=2, restart=0.1)
     assert found.numpy() == pytest.approx(expected, abs=1e-6)
 
 
@@ -317,3 +320,31 @@ def test_new_nodes_of_graphsmote_are_linked_to_neighbours_of_their_parents_alone
     hidden[2] = -1.0  # the generator says no
     recipe.loss(task, Output(hidden, torch.zeros(6, 2)), LOSSES["plain"])
     assert seen["linked"].tolist() == [[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]]  # parents 1 and 3 have neighbours 0 and 2
+
+
+def test_pc_softmax_is_logit_adjustment_by_the_whole_log_of_class_sizes() -> None:
+    assert LOSSES["pc-softmax"].taus == (1.0,)
+    assert LOSSES["pc-softmax"].loss is LOSSES["plain"].loss
+    assert log_sizes(torch.tensor([20, 2])).tolist() == pytest.approx([math.log(20), math.log(2)])
+
+
+def test_a_recipe_may_have_its_own_learning_rate_and_see_itself_without_dropout_in_every_epoch(
+    small_graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer, "EPOCHS", 7)
+    seen = []
+
+    class Watching(Recipe):
+        fresh, learning_rate = True, 0.5
+
+        def loss(self, task: Task, output: Output, criterion: Criterion) -> torch.Tensor:
+            seen.append(task.looked)
+            return super().loss(task, output, criterion)
+
+    (split,) = make_splits(small_graph.y, "exp:10", splits=1, train_fraction=0.2)
+    made = trainer.Preparation.of(small_graph, Watching())
+    training = trainer.Training(made, encode_labels(small_graph.y), [split], 0, Watching(), LOSSES["plain"])
+    assert {group["lr"] for group in training.adam.param_groups} == {0.5}
+    training.run()
+    assert len(seen) == 7
+    assert not any(torch.equal(first, second) for first, second in pairwise(seen))

@@ -59,10 +59,12 @@ class IceBerg(DoubleBalance):
         weight: factor of the pseudo-labels' loss.
         tolerance: factor of the symmetric term.
         hops: over which features are propagated.
+        learning_rate: larger than where messages are passed, as the authors have it for citation graphs.
     """
 
     tolerance: float = 0.05
     hops: int = 20
+    learning_rate: float = 0.1
 
 
 def pseudo_labels(task: Task) -> tuple[Tensor, Tensor]:

@@ -110,6 +110,7 @@ class Recipe:
     margin: Callable[[Task, Output], Tensor] | None = None  # added to the training nodes' logits, see TAM
     takes_margin = True  # whether its loss is one of logits
     hops = 0  # over which features are propagated before the network, which then passes no messages
+    learning_rate: float | None = None  # of Adam, where that is not the trainer's
     width: int | None = None  # of the output, where that is not the number of classes
     keeps_gradient = False  # whether it asks for the gradient of features
     fresh = False  # whether it asks for predictions without dropout before every epoch (``task.looked``)

@@ -177,7 +177,7 @@ class Training:
             parameter.requires_grad_()
         first, *others = parameters
         groups: list[dict[str, Any]] = [{"params": [first], "weight_decay": self.decay}, {"params": others}]
-        return torch.optim.Adam(groups, lr=LEARNING_RATE)
+        return torch.optim.Adam(groups, lr=self.recipe.learning_rate or LEARNING_RATE)
 
     def _loss(self, epoch: int) -> Tensor:
         if self.recipe.fresh and (epoch == 0 or epoch % EVERY):  # otherwise this is the epoch after a look
