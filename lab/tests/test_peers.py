@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,15 @@ def test_ranks_by_hand() -> None:
     assert cliques([1.0, 2.0, 3.0], 0.5) == []
     figure = critical_difference_diagram({"a": 1.0, "b": 1.4, "c": 2.6}, problems=30)
     assert next(text.get_text() for text in figure.axes[0].texts).startswith("a")
+
+
+def test_a_row_that_gives_other_results_is_computed_again_and_the_others_are_not(
+    digits: Graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "stages", lambda: iter([("imgcl", ("digits",))]))
+    before = {point.labels["method"]: point.cell.identity() for point in rows.points(SPEC, digits)}
+    assert before["gcn+plain"]["version"] == 1
+    changed = replace(rows.BY_LABEL["gcn+plain"], version=7)
+    monkeypatch.setitem(rows.BY_LABEL, "gcn+plain", changed)
+    after = {point.labels["method"]: point.cell.identity() for point in rows.points(SPEC, digits)}
+    assert {name for name in after if after[name] != before[name]} == {"gcn+plain"}

@@ -8,6 +8,7 @@ from imgcl.baselines.supervised.dpgnn import Prototypes
 from imgcl.baselines.supervised.graphens import GraphENS
 from imgcl.baselines.supervised.graphsha import GraphSHA
 from imgcl.baselines.supervised.graphsmote import GraphSMOTE
+from imgcl.baselines.supervised.imgagn import ImGAGN
 from imgcl.baselines.supervised.losses import LOSSES
 from imgcl.baselines.supervised.plain import gcn, sage, supervised
 from imgcl.baselines.supervised.recipe import Added, Recipe, Task
@@ -17,6 +18,7 @@ from imgcl.baselines.supervised.trainer import train
 RECIPES: dict[str, tuple[str, Callable[..., Recipe]]] = {
     "renode": ("ReNode", ReNode),
     "graphsmote": ("GraphSMOTE", GraphSMOTE),
+    "imgagn": ("ImGAGN", ImGAGN),
     "dpgnn": ("DPGNN prototypes", Prototypes),
     "graphens": ("GraphENS", GraphENS),
     "graphsha": ("GraphSHA", GraphSHA),

@@ -1,7 +1,7 @@
 """GraphSHA (Li et al. 2023): hard new nodes, between a doubtful minority node and the class it is confused with.
 
-A new node's features lie between those of the minority node and of a node of the other class; its neighbours are the
-minority node's alone, so that the other class does not lose ground.
+A new node's features lie between those of the minority node and of a node of the other class, by default next to the
+latter; its neighbours are the minority node's alone (SemiMixup), so that the other class does not lose ground.
 """
 
 from __future__ import annotations
@@ -24,20 +24,22 @@ class GraphSHA(Recipe):
 
     Attributes:
         warm_up: epochs before the first new node.
+        temperature: of the predictions that doubt and confusion are measured by.
         ours: first parameter of the Beta distribution of the minority node's share of the features.
         theirs: the second.
     """
 
     warm_up: int = 5
+    temperature: float = 2.0
     ours: float = 1.0
-    theirs: float = 1.0
+    theirs: float = 100.0
 
     def add(self, task: Task, network: Network) -> Added | None:
-        """As many nodes as make all classes as large as the largest."""
-        lacking = missing(task)
+        """As many nodes as make all classes at least as large as they are on average."""
+        lacking = missing(task.sizes, wanted=len(task.train) // task.n_classes)
         if task.epoch < self.warm_up or not lacking.any():
             return None
-        shares = task.probabilities.double().numpy()
+        shares = torch.softmax(task.logits.double() / self.temperature, dim=1).numpy()
         pairs = [self._pairs(task, shares, k, int(n)) for k, n in enumerate(lacking) if n]
         anchor, other = (np.concatenate(part) for part in zip(*pairs, strict=True))
         own = torch.from_numpy(task.rng.beta(self.ours, self.theirs, (len(anchor), 1))).float()

@@ -1,7 +1,7 @@
 """GraphSMOTE (Zhao et al. 2021): new nodes between two of a rare class, in the space of the first layer.
 
-A learnt edge generator sigmoid(h_u' M h_v) says which nodes a new node is linked to; it is trained to tell the edges of
-the graph from other pairs. New nodes receive messages and send none.
+A learnt edge generator sigmoid(h_u' M h_v) says which of its parents' neighbours a new node is linked to; it is trained
+to tell the edges of the graph from other pairs. New nodes receive messages and send none.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class GraphSMOTE(Recipe):
         first, second, classes = self._pairs(task, output.hidden.detach())
         share = torch.from_numpy(task.rng.random((len(first), 1))).float()
         new = output.hidden[first] * (1 - share) + output.hidden[second] * share
-        logits = torch.cat([self.trained(task, output), self._logits(task, output.hidden, new)])
+        near = torch.from_numpy((task.graph.adjacency[first] + task.graph.adjacency[second]).toarray() != 0)
+        logits = torch.cat([self.trained(task, output), self._logits(task, output.hidden, new, near)])
         targets = torch.cat([task.targets, classes])
         sizes = torch.bincount(targets, minlength=task.n_classes)
         loss = criterion.loss(logits, targets, sizes, task.progress, None)
@@ -62,7 +63,7 @@ class GraphSMOTE(Recipe):
 
     def _pairs(self, task: Task, hidden: Tensor) -> tuple[Ints, Ints, Tensor]:
         """Nodes of classes with few labels, and for each the nearest other one of its class."""
-        lacking = missing(task)
+        lacking = missing(task.sizes)
         lacking = lacking * MOST // max(MOST, int(lacking.sum()))
         firsts, seconds = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for k in np.flatnonzero(lacking):
@@ -75,12 +76,12 @@ class GraphSMOTE(Recipe):
         classes = torch.from_numpy(np.repeat(np.arange(task.n_classes), lacking))
         return np.concatenate(firsts), np.concatenate(seconds), classes
 
-    def _logits(self, task: Task, hidden: Tensor, new: Tensor) -> Tensor:
-        """The second layer of the new nodes, over the edges that are generated for them."""
+    def _logits(self, task: Task, hidden: Tensor, new: Tensor, near: Tensor) -> Tensor:
+        """The second layer of the new nodes, over the edges that are generated for them among nodes that are near."""
         network: Network = task.notes["network"]
         with torch.no_grad():
             chance = torch.sigmoid(new @ task.notes["generator"] @ hidden.T)
-            linked = torch.where(chance > LINKED, chance, 0.0)
+            linked = (near & (chance >= LINKED)).to(chance)
         return network.received(task.index, new, linked, hidden)
 
     def _edge_loss(self, task: Task, hidden: Tensor) -> Tensor:

@@ -169,6 +169,12 @@ class Network:
             return (linked @ others + own) / (total + 1) + self.second_bias[i]
         return own + linked @ others / total.clamp_min(1e-9) + self.second_bias[i]
 
+    def isolated(self, i: int, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Hidden rows and logits in split i of nodes without neighbours; the features alone receive gradients."""
+        first, second = self.first.detach()[:, self._columns(i)[0]], self.second.detach()[0, i]
+        hidden = torch.relu(rows @ first + self.first_bias.detach()[i * HIDDEN : (i + 1) * HIDDEN])
+        return hidden, hidden @ second + self.second_bias.detach()[i]
+
     def feature_gradient(self, i: int, nodes: Tensor) -> Tensor:
         """Gradient of the last step's loss of split i with respect to features of some nodes."""
         gradient = self.projected.grad

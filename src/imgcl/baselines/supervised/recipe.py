@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from imgcl._core.sparse import CSR
+from imgcl._core.sparse import CSR, Operator
 from imgcl.baselines.supervised.losses import Criterion
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class Task:
         epoch: that is being trained, from 0.
         progress: of training, from 0 to 1.
         logits: of all nodes in the last epoch, dropout included; empty before the first.
-        looked: logits of all nodes without dropout, at the last look at validation.
+        looked: logits of all nodes without dropout, at the last look at validation or, for a recipe that is ``fresh``,
+            before every epoch.
         notes: what a recipe keeps for the split.
     """
 
@@ -70,7 +71,7 @@ class Task:
     progress: float = 0.0
     logits: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.float32))
     looked: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.float32))
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def sizes(self) -> Tensor:
@@ -81,6 +82,17 @@ class Task:
     def probabilities(self) -> Tensor:
         """Class probabilities of all nodes in the last epoch."""
         return torch.softmax(self.logits, dim=1)
+
+    def mean_around(self, rows: Tensor, itself: bool = True) -> Tensor:
+        """The mean of rows over a node's neighbours, and over the node itself if it counts; 0 where there is none."""
+        operator: Operator | None = self.notes.get(("mean", itself))
+        if operator is None:
+            graph = self.graph
+            adjacency = CSR.from_numpy(graph.indptr, graph.indices, graph.edge_weight, graph.n_nodes)
+            total = adjacency.row_sums + float(itself)
+            scale = torch.where(total > 0, 1 / total, 0.0)
+            operator = self.notes[("mean", itself)] = Operator(adjacency, adjacency, scale, None, float(itself))
+        return operator @ rows
 
 
 class Recipe:
@@ -98,8 +110,10 @@ class Recipe:
     margin: Callable[[Task, Output], Tensor] | None = None  # added to the training nodes' logits, see TAM
     takes_margin = True  # whether its loss is one of logits
     hops = 0  # over which features are propagated before the network, which then passes no messages
+    learning_rate: float | None = None  # of Adam, where that is not the trainer's
     width: int | None = None  # of the output, where that is not the number of classes
     keeps_gradient = False  # whether it asks for the gradient of features
+    fresh = False  # whether it asks for predictions without dropout before every epoch (``task.looked``)
 
     def prepare(self, task: Task) -> None:
         """Once for every split, before its first epoch."""

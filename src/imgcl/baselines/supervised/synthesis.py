@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -15,16 +16,15 @@ Floats = NDArray[np.float64]
 MOST = 1000  # new nodes per epoch and split; beyond, every class gets its share
 
 
-def missing(task: Task) -> Ints:
-    """How many nodes every class lacks to have as many labels as the largest; none where a class has no label.
+def missing(sizes: Tensor, wanted: int | None = None) -> Ints:
+    """How many labels every class lacks to have as many as the largest, or as are wanted; 0 for a class without any.
 
     Example:
-        >>> from types import SimpleNamespace
-        >>> missing(SimpleNamespace(sizes=torch.tensor([20, 5, 0]))).tolist()
-        [0, 15, 0]
+        >>> missing(torch.tensor([20, 5, 0])).tolist(), missing(torch.tensor([20, 5, 0]), wanted=8).tolist()
+        ([0, 15, 0], [0, 3, 0])
     """
-    sizes = task.sizes.numpy()
-    lacking = np.where(sizes > 0, sizes.max() - sizes, 0)
+    goal = int(sizes.max()) if wanted is None else wanted
+    lacking = torch.where(sizes > 0, (goal - sizes).clamp_min(0), 0).numpy()
     total = int(lacking.sum())
     return lacking if total <= MOST else lacking * MOST // total
 
@@ -40,7 +40,9 @@ def rows(task: Task, nodes: Ints) -> Tensor:
 
 
 def drawn_links(task: Task, first: Ints, second: Ints, share: Floats) -> CSR:
-    """New nodes and their neighbours: as many draws as a node of the graph has neighbours, repeats counted once.
+    """New nodes and their neighbours, drawn without repetition from those of two nodes.
+
+    A new node has as many neighbours as a random node of the graph, yet no more than the first of its two.
 
     Args:
         task: of the graph.
@@ -48,12 +50,24 @@ def drawn_links(task: Task, first: Ints, second: Ints, share: Floats) -> CSR:
         second: another one.
         share: probability of a draw to be from the first.
     """
-    degree, indptr, m = task.graph.degree, np.asarray(task.graph.indptr, dtype=np.int64), len(first)
-    new = np.repeat(np.arange(m), task.rng.choice(degree, m))
-    source = np.where(task.rng.random(len(new)) < share[new], first[new], second[new])
-    new, source = new[degree[source] > 0], source[degree[source] > 0]
-    place = indptr[source] + (task.rng.random(len(source)) * degree[source]).astype(np.int64)
-    drawn = np.asarray(task.graph.indices, dtype=np.int64)[place]
-    pairs = np.unique(new * task.graph.n_nodes + drawn)
-    heads, ends = np.divmod(pairs, task.graph.n_nodes)
-    return CSR.from_numpy(np.searchsorted(heads, np.arange(m + 1)), ends, None, task.graph.n_nodes)
+    degree, walk = task.graph.degree, _random_walk(task)
+    chance = sp.diags_array(share) @ walk[first] + sp.diags_array(1 - share) @ walk[second]
+    chance.eliminate_zeros()
+    chance.sort_indices()
+    wanted = np.minimum(task.rng.choice(degree, len(first)), degree[first])
+    new = np.repeat(np.arange(len(first)), np.diff(chance.indptr))
+    order = np.lexsort((task.rng.exponential(size=len(new)) / chance.data, new))  # within a node: as if drawn in turn
+    drawn = np.sort(order[np.arange(len(new)) - chance.indptr[new] < wanted[new]])
+    indptr = np.searchsorted(new[drawn], np.arange(len(first) + 1))
+    return CSR.from_numpy(indptr, chance.indices[drawn], None, task.graph.n_nodes)
+
+
+def _random_walk(task: Task) -> sp.csr_array:
+    """Every neighbour of a node alike."""
+    walk: sp.csr_array | None = task.notes.get("walk")
+    if walk is None:
+        degree, n = task.graph.degree, task.graph.n_nodes
+        share = np.repeat(1 / np.maximum(degree, 1), degree)
+        entries = (share, np.asarray(task.graph.indices), np.asarray(task.graph.indptr))
+        walk = task.notes["walk"] = sp.csr_array(entries, shape=(n, n))
+    return walk

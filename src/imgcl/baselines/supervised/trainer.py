@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from imgcl._core.seeding import derive, generator, torch_generator
-from imgcl._core.sparse import CSR, DenseFeatures, Features, features_of
+from imgcl._core.sparse import CSR, DenseFeatures, Features, Operator, features_of
 from imgcl._core.torch_settings import usual_torch
 from imgcl.baselines.prediction import Prediction, validation_rank
 from imgcl.baselines.supervised.losses import LOSSES, Criterion, log_sizes
@@ -92,9 +92,11 @@ class Preparation:
     def of(cls, graph: Graph, recipe: Recipe) -> Preparation:
         """For the recipe."""
         x = unit_rows(graph)
-        features = as_features(propagated(graph, x, recipe.hops, RESTART))
         adjacency = CSR.from_numpy(graph.indptr, graph.indices, graph.edge_weight, graph.n_nodes)
-        return cls(graph, x, features, None if recipe.hops else adjacency)
+        if not recipe.hops:
+            return cls(graph, x, as_features(x), adjacency)
+        dense = DenseFeatures(propagated(adjacency, torch.from_numpy(x.toarray()), recipe.hops, RESTART))
+        return cls(graph, x, dense.for_many_products(), None)
 
 
 def unit_rows(graph: Graph) -> sp.csr_array:
@@ -104,14 +106,13 @@ def unit_rows(graph: Graph) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(1 / np.where(length > 0, length, 1)) @ x, dtype=np.float32)
 
 
-def propagated(graph: Graph, x: sp.csr_array, hops: int, restart: float = 0.0) -> sp.csr_array:
-    """X <- (1 - restart) S X + restart X_0, so many times."""
-    scale = sp.diags_array(1 / np.sqrt(graph.weighted_degree + 1.0))
-    operator = scale @ (graph.adjacency + sp.eye_array(graph.n_nodes, dtype=np.float32, format="csr")) @ scale
-    start = x
+def propagated(adjacency: CSR, x: Tensor, hops: int, restart: float) -> Tensor:
+    """X <- (1 - restart) S X + restart X_0, so many times; dense, as it would be within a few hops anyway."""
+    scale = (adjacency.row_sums + 1).rsqrt()
+    operator, found = Operator(adjacency, adjacency, scale, scale, 1.0), x
     for _ in range(hops):
-        x = sp.csr_array((1 - restart) * (operator @ x) + restart * start, dtype=np.float32)
-    return x
+        found = torch.lerp(operator @ found, x, restart)
+    return found
 
 
 def as_features(x: sp.csr_array) -> Features:
@@ -176,9 +177,11 @@ class Training:
             parameter.requires_grad_()
         first, *others = parameters
         groups: list[dict[str, Any]] = [{"params": [first], "weight_decay": self.decay}, {"params": others}]
-        return torch.optim.Adam(groups, lr=LEARNING_RATE)
+        return torch.optim.Adam(groups, lr=self.recipe.learning_rate or LEARNING_RATE)
 
     def _loss(self, epoch: int) -> Tensor:
+        if self.recipe.fresh and (epoch == 0 or epoch % EVERY):  # otherwise this is the epoch after a look
+            self._predict()
         for task in self.tasks:
             task.epoch, task.progress = epoch, epoch / (EPOCHS - 1)
         added = [self.recipe.add(task, self.network) for task in self.tasks]
@@ -190,13 +193,17 @@ class Training:
         return torch.stack(losses).sum()
 
     @torch.no_grad()
+    def _predict(self) -> None:
+        """The logits of every split without dropout."""
+        for task, output in zip(self.tasks, self.network.forward(), strict=True):
+            task.looked = self.recipe.predict(task, output)
+
     def _look(self, epoch: int) -> None:
         """Keep the test predictions of each split that does better on validation nodes than before."""
-        for i, (task, output) in enumerate(zip(self.tasks, self.network.forward(), strict=True)):
-            found = self.recipe.predict(task, output)
-            task.looked = found
+        self._predict()
+        for i, task in enumerate(self.tasks):
             for tau in self.criterion.taus:
-                logits = torch.where(task.sizes > 0, found - tau * log_sizes(task.sizes), ABSENT)
+                logits = torch.where(task.sizes > 0, task.looked - tau * log_sizes(task.sizes), ABSENT)
                 rank, kept = validation_rank(logits[task.val], task.val_targets), self.best[i]
                 if kept is None or rank < kept.rank:
                     setting = {"epoch": float(epoch), "weight_decay": self.decay}
