@@ -83,3 +83,21 @@ def test_a_file_without_any_label_is_refused_whatever_the_graph_has(called, tmp_
     (tmp_path / "to_label.csv").write_text("node,label\n0,\n2,\n")
     options = ("--labels", tmp_path / "to_label.csv", "--out", tmp_path / "p.csv")
     assert "to_label.csv has no label: fill" in called("predict", tmp_path / "run", *options, code=2).stderr
+
+
+def test_a_repeated_import_of_edges_alone_does_not_point_to_a_scorer(called, tables):
+    tables([""])
+    called("import", "--edges", "edges.csv", "--out", "g.store")
+    said = called("import", "--edges", "edges.csv", "--like", "g.store", "--out", "h.store").stderr
+    assert "a scorer of the earlier one cannot be used" in said
+    assert "next: imgcl pretrain h.store" in said
+
+
+def test_tables_in_place_of_graphs_scorers_and_labels(called, tables):
+    tables([""])
+    assert "imgcl import makes a store of tables" in called("pretrain", "nodes.csv", "--out", "run", code=2).stderr
+    said = called("score", "nodes.csv", "digits", "--out", "s.csv", code=2).stderr
+    assert "nodes.csv is not a scorer: it has no scorer.json" in said
+    called("import", "--edges", "edges.csv", "--out", "g.store")
+    called("pretrain", "g.store", "--epochs", 2, "--set", "dim=8", "--out", "run")
+    assert "imgcl suggest says which to make" in called("predict", "run", "--out", "p.csv", code=2).stderr

@@ -84,6 +84,7 @@ def import_graph(
       imgcl import --ogb dataset/ogbn_products --out products.store
     """
     from imgcl.data.importing import import_ogb, import_tables, parse_size
+    from imgcl.data.importing.recipe import Recipe
 
     limit = parse_size(memory_limit)
     if ogb is not None:
@@ -102,7 +103,9 @@ def import_graph(
     if ogb is None and like is None and settings.structural:
         say("no feature columns (--features): the store has structural features, of random walks and degrees")
     command = shlex.join(["imgcl", "pretrain", str(store), "--out", f"runs/{store.stem}"])
-    if like is not None:
+    if like is not None and not Recipe.read(store).columns:
+        say("structural features mean something else in every graph: a scorer of the earlier one cannot be used")
+    elif like is not None:
         command = shlex.join(["imgcl", "score", "SCORER", str(store), "--out", f"{store.stem}.csv"])
     say(f"next: {command}")
     out.print(str(report.path), markup=False, highlight=False, soft_wrap=True)

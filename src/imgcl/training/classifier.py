@@ -253,7 +253,7 @@ def _as_classes(labels: NDArray[Any], classes: NDArray[Any], names: Sequence[str
         raise InputError(
             f"y has numbers, and the classes are {', '.join(map(str, classes))}: give labels by those names"
         )
-    return np.array(names, dtype=object)[labels]
+    return np.asarray(np.array(names, dtype=object)[labels])
 
 
 def _written(source: str, shares: Mapping[str, float]) -> Any:

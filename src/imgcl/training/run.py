@@ -295,7 +295,9 @@ class Run:
     @property
     def labels(self) -> NDArray[np.int64]:
         if self.exists and not (self.path / "labels.npy").exists():
-            raise RunError(f"the graph of {self.path} has no labels: evaluation needs some")
+            raise RunError(
+                f"the graph of {self.path} has no labels: evaluation needs some (imgcl suggest says which to make)"
+            )
         return self._read_array("labels.npy")
 
     @property
