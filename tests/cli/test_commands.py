@@ -189,7 +189,12 @@ def test_every_command_explains_itself_with_an_example(command):
         (("pretrain", "digits"), "--out"),
         (("embed", "nowhere", "--out", "z.npy"), "nowhere is not a run directory"),
         (("embed", "nowhere", "--out", "z.doc"), "must end in"),
-        (("evaluate", "nowhere"), "nowhere is not a run directory"),
+        (
+            ("evaluate", "nowhere"),
+            "nowhere is not a run directory: there is no such directory; imgcl pretrain makes one",
+        ),
+        (("predict", "nowhere", "--out", "p.csv"), "nowhere is not a run directory: there is no such directory"),
+        (("predict", __file__, "--out", "p.csv"), "is not a run directory: it is a file"),
         (("presets", "gbt/amazon-photo/slow"), "unknown preset"),
         (("frobnicate",), "No such command"),
     ],

@@ -68,7 +68,7 @@ def test_what_is_missing_or_contradicts(tables):
             run(*edges, option, "kind")
     with pytest.raises(InputError, match="--ogb and --edges contradict each other"):
         run(*arguments(tables, "--ogb", tables))
-    with pytest.raises(InputError, match="setting on_dangling = 'maybe'"):
+    with pytest.raises(InputError, match="--on-dangling is 'maybe'"):
         run(*arguments(tables, "--features", "f1", "--on-dangling", "maybe"))
 
 

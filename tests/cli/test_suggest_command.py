@@ -16,6 +16,7 @@ import pytest
 
 from imgcl.cli import main
 from imgcl.data import load_graph
+from imgcl.report import read_nodes
 from imgcl.training.estimator import make_config
 from imgcl.training.pretrain import pretrain
 
@@ -83,7 +84,7 @@ def test_three_rounds_through_one_file(imgcl, run, tmp_path):
     imgcl("predict", run, "--labels", file, "--out", tmp_path / "predicted.csv")  # the same file
 
 
-def test_labels_of_the_graph_count_and_predict_says_what_it_leaves_out(imgcl, tmp_path):
+def test_labels_of_the_graph_count_for_suggest_predict_and_report(imgcl, tmp_path):
     graph = load_graph("synthetic", class_sizes=[120, 50, 20], mean_degree=8)
     config = make_config("none", method="gbt", balance=None, overrides={"epochs": 5, "dim": 8})
     some = np.where(np.arange(graph.n_nodes) % 2, graph.y, -1)
@@ -94,8 +95,30 @@ def test_labels_of_the_graph_count_and_predict_says_what_it_leaves_out(imgcl, tm
     table = pd.read_csv(tmp_path / "to_label.csv")
     assert (table["node"] % 2 == 0).all()
     (tmp_path / "few.csv").write_text("node,label\n1,0\n3,0\n121,1\n123,1\n")
-    done = imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "p.csv")
-    assert "the graph has labels of 91 further nodes, which --labels leaves out" in done.err
+    said = "91 further nodes have a label in the graph: they count as well"
+    assert said in imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "p.csv").err
+    assert pd.read_csv(tmp_path / "p.csv")["given"].sum() == 95
+    assert read_nodes(tmp_path / "half", labels=tmp_path / "few.csv")[1].startswith(said)
+    (tmp_path / "few.csv").write_text("node,label\n1,tea\n3,tea\n121,salt\n123,salt\n")
+    done = imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "q.csv")
+    assert "the graph has labels of 91 further nodes, of other classes: they are left out" in done.err
+    assert pd.read_csv(tmp_path / "q.csv")["given"].sum() == 4
+
+
+def test_what_a_page_cannot_show_is_refused_before_nodes_are_chosen(imgcl, run, tmp_path):
+    for option, value, said in (("--show", "prize", "there is no feature 'prize'"), ("--map", "tnse", "did you mean")):
+        done = imgcl("suggest", run, "--budget", 4, "--page", "label.html", option, value, code=2)
+        assert said in done.err
+        assert not (tmp_path / "to_label.csv").exists()
+
+
+def test_the_hint_after_a_batch(imgcl, run, tmp_path):
+    done = imgcl("suggest", run, "--budget", 9)
+    assert "fill the column label of to_label.csv, then: imgcl suggest" in done.err
+    answer(tmp_path / "to_label.csv", run)
+    done = imgcl("suggest", run, "--budget", 1, "--labels", "to_label.csv")
+    wanted = "imgcl predict" if "hardly worth it" in done.out else "imgcl suggest"
+    assert f"then: {wanted}" in " ".join(done.err.split())
 
 
 def test_a_filled_file_is_not_overwritten(imgcl, run, tmp_path):

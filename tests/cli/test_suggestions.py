@@ -6,7 +6,10 @@ import pytest
 
 HINTS = [
     (("pretrain", "amazon-foto", "--out", "r"), "unknown data set 'amazon-foto': did you mean 'amazon-photo'?"),
-    (("pretrain", "digits", "--method", "grase", "--out", "r"), "unknown method 'grase': did you mean 'grace'?"),
+    (
+        ("pretrain", "digits", "--method", "grase", "--out", "r"),
+        "unknown method 'grase': did you mean 'grace'? (choose",
+    ),
     (("pretrain", "digits", "--preset", "papper", "--out", "r"), "unknown preset 'papper': did you mean 'paper'?"),
     (("pretrain", "digits", "--engine", "rey", "--out", "r"), "--engine rey: did you mean 'ray'?"),
     (("pretrain", "digits", "--set", "schedule=cosin", "--out", "r"), "schedule = 'cosin': did you mean 'cosine'?"),
@@ -31,10 +34,10 @@ def test_names_and_values(called, arguments, hint):
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        (("--id-column", "usr"), "nodes.csv has no column 'usr' (--id-column): did you mean 'user'?"),
+        (("--id-column", "usr"), "no column 'usr' (--id-column): did you mean 'user'? (it has user, height, kind)"),
         (("--id-column", "user", "--label", "kinds"), "no column 'kinds' (--label): did you mean 'kind'?"),
         (("--id-column", "user", "--features", "hight"), "no column 'hight' (--features): did you mean 'height'?"),
-        (("--id-column", "user", "--directed-as", "mutal"), "directed_as = 'mutal': did you mean 'mutual'?"),
+        (("--id-column", "user", "--directed-as", "mutal"), "--directed-as is 'mutal': did you mean 'mutual'?"),
     ],
 )
 def test_columns_of_tables(called, tmp_path, options, hint):

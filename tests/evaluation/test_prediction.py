@@ -83,6 +83,29 @@ def test_labels_file(tmp_path: Path) -> None:
         read_labels(tmp_path / "none.csv")
 
 
+def test_a_wide_table_is_refused_unless_its_second_column_is_the_label(tmp_path: Path) -> None:
+    file = tmp_path / "accounts.csv"
+    for header, first in (("id,age,status", "a"), ("account,age,status", "a"), ("account,age,status", "0")):
+        file.write_text(f"{header}\n{first},31,ok\n", encoding="utf-8")
+        with pytest.raises(
+            InputError, match=r"has 3 columns, and the second is 'age', not the label: give .* node,label"
+        ):
+            read_labels(file, ["a", "b"] if first == "a" else [])
+        assert read_labels(file, ["a", "b"], label_column="status") == {first: "ok"}
+    file.write_text("a,ok,seen\nb,banned,\n", encoding="utf-8")
+    assert read_labels(file, ["a", "b"]) == {"a": "ok", "b": "banned"}
+    file.write_text("node,class,p_ok\na,ok,0.9\n", encoding="utf-8")
+    assert read_labels(file, ["a", "b"]) == {"a": "ok"}
+    file.write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match=r"accounts\.csv is empty"):
+        read_labels(file, ["a", "b"])
+
+
+def test_a_single_class_is_called_by_its_name(blobs: Blobs) -> None:
+    with pytest.raises(InputError, match="every label is 'tea': a classifier needs at least two classes"):
+        predict(blobs[0], np.zeros(len(blobs[0]), dtype=int), class_names=["tea", "salt"])
+
+
 def test_a_first_row_is_dropped_only_when_it_cannot_be_a_label(tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text("id,tea\nb,salt\n", encoding="utf-8")

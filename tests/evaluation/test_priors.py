@@ -74,7 +74,9 @@ def test_priors_as_they_are_written(text: Any, shares: tuple[float, float]) -> N
     [
         ("real", r"`prior` is 'real': choose from natural, balanced, labels, estimated, or write class=share"),
         ("spam=0.1", "`prior` has class 'spam': the classes are banned, ok"),
-        ("banned=0.4,ok=0.4", "must be 0 to 1 and sum to 1"),
+        ("banned=0", "each must be above 0 and below 1"),
+        ("banned=100%", "each must be above 0 and below 1"),
+        ("banned=0.4,ok=0.4", "each must be above 0 and below 1, and all sum to 1"),
         ("banned=much", "`prior` has 'much': expected a number"),
         ("banned=0.1,=0.2", "write class=number"),
         ([0.2, 0.3, 0.5], r"shape \(3,\): give one share for each of the 2 classes"),

@@ -36,7 +36,7 @@ def test_a_study_of_a_package_is_found(offered):
     [
         (None, "main", r"unknown study 'main': .*pip install \./lab in a checkout of imgcl's repository$"),
         ("mine=x:y", "main", r"pip install \./lab"),
-        ("main=x:y", "mian", r"unknown study 'mian': did you mean 'main'\?$"),
+        ("main=x:y", "mian", r"unknown study 'mian': did you mean 'main'\? \(choose from .*\)$"),
         ("mine=no_such_package:STUDY", "mine", "study 'mine', which no_such_package:STUDY promises, cannot be loaded"),
         (f"mine={__name__}:NOTHING", "mine", "NOTHING promises, cannot be loaded"),
         ("mine=antigravity_of_studies:STUDY", "mine", r"cannot be loaded \(ZeroDivisionError: "),

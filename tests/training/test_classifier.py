@@ -123,6 +123,27 @@ def test_wrong_use(graph: Graph, run: Path) -> None:
         ImGCLClassifier(run).fit(Graph.from_edges([[0], [1]], x=np.eye(2)))
 
 
+def test_the_score_counts_labelled_nodes_alone(graph: Graph, run: Path) -> None:
+    half = some(graph)
+    model = ImGCLClassifier(run, classifier="plain").fit(graph, half)
+    known = half >= 0
+    wanted = (model.predict(graph) == graph.y)[known].mean()
+    assert model.score(graph, half) == pytest.approx(wanted)
+    assert model.score(graph, dict(enumerate(half.tolist()))) == pytest.approx(wanted)
+    assert model.score(graph, half, sample_weight=known) == pytest.approx(wanted)
+    with pytest.raises(InputError, match="no node has a label: a score needs some"):
+        model.score(graph, [-1] * graph.n_nodes)
+
+
+def test_a_score_finds_the_names_of_classes(graph: Graph, run: Path) -> None:
+    names = [f"kind {k}" for k in range(graph.n_classes)]
+    named = replace(graph, class_names=tuple(names))
+    model = ImGCLClassifier(run, classifier="plain").fit(named)
+    assert model.score(named) == model.score(named, graph.y) == model.score(named, [names[k] for k in graph.y])
+    with pytest.raises(InputError, match="y has numbers, and the classes are kind 0, kind 1"):
+        model.score(replace(graph, class_names=None), graph.y)
+
+
 def test_saved_and_loaded(graph: Graph, run: Path, tmp_path: Path) -> None:
     model = ImGCLClassifier(run, prior="2=30%", decision="min-recall:2=0.7").fit(graph, some(graph))
     model.save(tmp_path / "scorer")

@@ -8,28 +8,35 @@ from collections.abc import Iterable
 
 SHORT = 3  # letters below which a part of a word says nothing
 MOST = 3
+LISTED = 12  # choices that are listed beside the nearest one; more would bury it
 
 
 def did_you_mean(word: object, known: Iterable[object], otherwise: str = "", *, more: str = "") -> str:
-    """The end of a message about an unknown word: the known ones it may stand for, or what there is.
+    """The end of a message about an unknown word: the known ones it may stand for, and what there is.
+
+    A long list is left out where a known word is near.
 
     Args:
         word: what was given.
         known: what it could be.
-        otherwise: what to say when none is near; by default all of them.
+        otherwise: what to say of what there is; by default all of them.
         more: what else there is to choose, after all of them.
 
     Example:
-        >>> did_you_mean("grase", ["gbt", "grace"]), did_you_mean("photo", ["amazon-photo", "cora"])
-        (": did you mean 'grace'?", ": did you mean 'amazon-photo'?")
+        >>> did_you_mean("grase", ["gbt", "grace"])
+        ": did you mean 'grace'? (choose from gbt, grace)"
+        >>> did_you_mean("photo", ["amazon-photo", *(f"graph-{i}" for i in range(20))])
+        ": did you mean 'amazon-photo'?"
         >>> did_you_mean("x", ["linear", "cosine"], more="or name:number")
         ': choose from linear, cosine, or name:number'
     """
     names = [str(name) for name in known]
     near = nearest_names(str(word), names)
-    if near:
-        return f": did you mean {' or '.join(map(repr, near))}?"
-    return f": {otherwise}" if otherwise else f": choose from {', '.join([*names, *([more] if more else [])])}"
+    choices = otherwise or f"choose from {', '.join([*names, *([more] if more else [])])}"
+    if not near:
+        return f": {choices}"
+    meant = f": did you mean {' or '.join(map(repr, near))}?"
+    return f"{meant} ({choices})" if len(names) <= LISTED else meant
 
 
 def nearest_names(word: str, names: Iterable[str]) -> list[str]:

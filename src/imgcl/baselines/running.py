@@ -26,7 +26,7 @@ from imgcl.baselines.supervised import LOSSES, RECIPES, gcn, sage, supervised
 from imgcl.baselines.trees import WEIGHTS, trees, trees_neighbours
 from imgcl.evaluation import EvaluationResult, class_groups, evaluate
 from imgcl.evaluation.estimators import classifier_names
-from imgcl.evaluation.labels import Labels, encode_labels, named
+from imgcl.evaluation.labels import Labels, encode_labels
 from imgcl.evaluation.protocol import law_name, missing_classes, protocol_splits, score_predictions
 from imgcl.evaluation.results import Scores
 from imgcl.graph import Graph
@@ -171,7 +171,7 @@ def run_baseline(
         how: dict[str, Any] = {"test": test, "protocol": protocol, "class_names": graph.class_names, "graph": graph}
         result = evaluate(Z, graph.y, imbalance, names, splits, seed, **how)
     else:
-        labels = named(encode_labels(graph.y), graph.class_names)
+        labels = encode_labels(graph.y, graph.class_names)
         drawn, entry, sizes = protocol_splits(labels, protocol, imbalance, splits, seed, test)
         result = EvaluationResult(
             {each: _scores(baseline, graph, labels, drawn, each, seed, options) for each in names},

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -83,6 +84,7 @@ def import_graph(
       imgcl import --ogb dataset/ogbn_products --out products.store
     """
     from imgcl.data.importing import import_ogb, import_tables, parse_size
+    from imgcl.data.importing.recipe import Recipe
 
     limit = parse_size(memory_limit)
     if ogb is not None:
@@ -101,7 +103,9 @@ def import_graph(
     if ogb is None and like is None and settings.structural:
         say("no feature columns (--features): the store has structural features, of random walks and degrees")
     command = shlex.join(["imgcl", "pretrain", str(store), "--out", f"runs/{store.stem}"])
-    if like is not None:
+    if like is not None and not Recipe.read(store).columns:
+        say("structural features mean something else in every graph: a scorer of the earlier one cannot be used")
+    elif like is not None:
         command = shlex.join(["imgcl", "score", "SCORER", str(store), "--out", f"{store.stem}.csv"])
     say(f"next: {command}")
     out.print(str(report.path), markup=False, highlight=False, soft_wrap=True)
@@ -110,7 +114,6 @@ def import_graph(
 def _settings(context: typer.Context) -> ImportSettings:
     """Settings of the options that were given: with --like it matters which."""
     from imgcl.data.importing import ImportSettings, parse_size
-    from imgcl.training.settings import validated
 
     chosen = {
         name: value
@@ -121,7 +124,19 @@ def _settings(context: typer.Context) -> ImportSettings:
         chosen["features"] = tuple(filter(None, (part.strip() for part in chosen["features"].split(","))))
     if "memory_limit" in chosen:
         chosen["memory_limit"] = parse_size(chosen["memory_limit"])
-    return validated(ImportSettings, chosen)
+    return _validated(chosen)
+
+
+def _validated(chosen: dict[str, Any]) -> ImportSettings:
+    """The settings; a value that is refused is named by its option."""
+    from imgcl.data.importing import ImportSettings
+    from imgcl.training.settings import validated
+
+    try:
+        return validated(ImportSettings, chosen)
+    except InputError as error:
+        named = re.sub(r"^setting (\w+) = ", lambda found: f"--{found[1].replace('_', '-')} is ", str(error))
+        raise InputError(named) from None
 
 
 def _given(context: typer.Context, name: str) -> bool:
@@ -131,6 +146,8 @@ def _given(context: typer.Context, name: str) -> bool:
 
 def _say(report: ImportReport) -> None:
     """What was read, what was left out, and what an import that is repeated did not have."""
+    from imgcl.data.importing.source import shown
+
     facts: dict[str, int | str] = {
         "nodes": report.nodes,
         "feature columns": report.features,
@@ -140,7 +157,10 @@ def _say(report: ImportReport) -> None:
     if report.weights is not None:
         low, high, mean = report.weights
         facts["edge weights"] = f"{low:g} to {high:g}, mean {mean:.3g}"
-    facts |= {"relations": ", ".join(report.relations)} if report.relations else {}
+    facts |= {"relations": shown(report.relations)} if report.relations else {}
+    if report.class_sizes is not None:
+        classes = shown([f"{name} {size:,}" for name, size in report.class_sizes.items()])
+        facts["labelled nodes"] = f"{sum(report.class_sizes.values()):,}" + (f": {classes}" if classes else "")
     facts |= {"dangling rows left out": report.dangling} if report.dangling else {}
     facts |= {"later rows left out": report.late} if report.late else {}
     facts |= {"rows without weight left out": report.weightless} if report.weightless else {}
@@ -151,6 +171,11 @@ def _say(report: ImportReport) -> None:
 
 
 def _differences(report: ImportReport) -> Iterator[str]:
+    if report.class_sizes is not None and len(report.class_sizes) < 2:
+        found = f"every label is {next(iter(report.class_sizes))!r}" if report.class_sizes else "no node has a label"
+        yield f"{found}: a classifier needs at least two classes (--label)"
+    if not report.edges:
+        yield "the graph has no edges: nothing can be learned from links"
     for column, values in report.limited.items():
         yield (
             f"column {column!r} is text with {values:,} different values: the most common ones are features, the "

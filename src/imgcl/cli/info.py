@@ -122,15 +122,16 @@ def _run(path: Path) -> dict[str, Any]:
         "blocks": [{"name": name, "columns": width} for name, width in blocks.items()],
         **known,
         "versions": {name: facts["versions"].get(name) for name in ("imgcl", "python", "torch")},
-        "next": _after_run(run, labelled=bool(known.get("labelled_nodes"))),
+        "next": after_run(run),
     }
 
 
-def _after_run(run: Run, *, labelled: bool) -> list[str]:
-    path, name = str(run.path), run.path.name
+def after_run(run: Run) -> list[str]:
+    """Commands that may come next: without labels which nodes to label, else what the labels are good for."""
+    path, name, labels = str(run.path), run.path.name, run.record.labels
     if not run.finished:
         return [_command("pretrain", run.record.source, *_options(run.config), "--out", path, "--resume")]
-    if not labelled:
+    if labels is None or not (labels >= 0).any():
         return [_command("suggest", path, "--out", "to_label.csv"), _command("embed", path, "--out", f"{name}.parquet")]
     return [
         _command("evaluate", path),

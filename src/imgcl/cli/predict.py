@@ -16,7 +16,7 @@ from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_
 from imgcl.cli.info import scorer_facts
 from imgcl.cli.progress import shown_progress
 from imgcl.cli.reasons import check_reasons, find_reasons, reasons_file, write_reasons
-from imgcl.cli.tables import TABLES, describe, first_rows, write_table
+from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,8 @@ def predict(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     file: Annotated[Path, typer.Option("--out", help="File to write: .csv or .parquet.")],
     labels: Annotated[
-        Path | None, typer.Option(help="CSV file with a node (name or number) and its class (default: the graph's).")
+        Path | None,
+        typer.Option(help="CSV file with a node (name or number) and its class, beside the graph's labels."),
     ] = None,
     id_column: Annotated[str | None, typer.Option(help="Column of --labels that names the node.")] = None,
     label_column: Annotated[str | None, typer.Option(help="Column of --labels that has the class.")] = None,
@@ -64,8 +65,9 @@ def predict(
 ) -> None:
     """Class, class probabilities and rank of every node, from the labels of some.
 
-    Labels are those of the graph, or of a file. All blocks of the run are used, each with a weight chosen by
-    cross-validation. Probabilities are calibrated, and hold for nodes whose classes are as common as --prior says.
+    Labels are those of the graph and of --labels; where both have one, that of the file counts. All blocks of the run
+    are used, each with a weight chosen by cross-validation. Probabilities are calibrated, and hold for nodes whose
+    classes are as common as --prior says.
 
     Examples:
       imgcl predict runs/mine --out predictions.csv
@@ -74,6 +76,7 @@ def predict(
       imgcl predict runs/mine --sort-by banned --explain 20 --out ranked.csv
     """
     from imgcl.evaluation.fitting import fit_all
+    from imgcl.evaluation.labels import encode_labels
     from imgcl.training import Run
 
     check_out("--out", file, TABLES)
@@ -83,6 +86,7 @@ def predict(
         check_reasons(file, classifier)
     stored = Run(run)
     given, class_names = _labels(stored, labels, id_column, label_column)
+    check_sort_by(sort_by, encode_labels(given, class_names).names)
     blocks = chosen_blocks(stored, no_own_features)
     with shown_progress("predictions"):
         fitted = fit_all(blocks, given, classifier, prior, decide, class_names, "batched", seed)
@@ -118,6 +122,7 @@ def _labels(
     """Labels in node order, and names of their classes where they are numbers."""
     from imgcl.evaluation import align_labels, read_labels
     from imgcl.evaluation.prediction import known_nodes
+    from imgcl.labelling.inputs import joined_labels
 
     if file is None:
         if id_column is not None or label_column is not None:
@@ -129,17 +134,12 @@ def _labels(
     if unknown:
         said = f"{file}: {len(unknown):,} of {len(found):,} nodes are not in the graph, for example {unknown[0]!r}"
         warn(said)
-    aligned = align_labels(known, n_nodes, names)
-    _say_unused(run, aligned)
-    return aligned, None
-
-
-def _say_unused(run: Run, given: Any) -> None:
-    """Say that the graph has labels which the file does not have."""
-    own = run.record.labels
-    unused = 0 if own is None else sum(label is None for label in given[own >= 0])
-    if unused and own is not None and (own < 0).any():
-        warn(f"the graph has labels of {unused:,} further nodes, which --labels leaves out")
+    if not any(found.values()):
+        raise InputError(f"{file} has no label: fill its column of labels first")
+    joined, remark = joined_labels(run, align_labels(known, n_nodes, names))
+    if remark is not None:
+        warn(remark)
+    return joined, None
 
 
 def _report(frame: pd.DataFrame, scorer: FittedScorer, written: Mapping[str, Any], *, as_json: bool) -> None:

@@ -15,6 +15,7 @@ from imgcl._core.extras import need
 from imgcl._core.words import did_you_mean
 from imgcl.cli.completion import data_sets, methods
 from imgcl.cli.console import DataDir, key_values, out, say, warn
+from imgcl.cli.info import after_run
 from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -228,8 +229,8 @@ def _say_what_is_next(done: Run, run: Path) -> None:
     if sentence := settling_sentence(done.history):
         say(sentence)
     say(f"{len(done.embedding):,} embeddings ({widths} columns) in {run}", head="done")
-    if (run / "labels.npy").exists():
-        say(f"next: {shlex.join(['imgcl', 'evaluate', str(run)])}")
+    for command in after_run(done)[:2]:
+        say(f"next: {command}")
     out.print(str(run), markup=False, highlight=False, soft_wrap=True)
 
 

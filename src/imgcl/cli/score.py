@@ -9,7 +9,7 @@ import typer
 
 from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, out, say
 from imgcl.cli.predict import SortBy, Top
-from imgcl.cli.tables import TABLES, describe, first_rows, write_table
+from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, write_table
 
 
 def score(
@@ -36,6 +36,7 @@ def score(
     check_out("--out", file, TABLES)
     file.parent.mkdir(parents=True, exist_ok=True)
     loaded = GraphScorer.load(scorer, device=device, scratch=file.parent)
+    check_sort_by(sort_by, loaded.scorer.class_names)
     structural = is_structural(loaded.encoder.feature_names)
     frame = loaded.score(load_graph(graph, features="structure" if structural else "auto", data_dir=data_dir))
     shown = first_rows(frame, loaded.scorer, sort_by, top)

@@ -61,6 +61,7 @@ def suggest(
     """
     from imgcl.labelling import LabelFile, progress
     from imgcl.labelling import suggest as choose
+    from imgcl.report.labelling import check_page
     from imgcl.training import Run
     from imgcl.training.source import embedded_graph
 
@@ -73,6 +74,9 @@ def suggest(
     given.check_keeps(target)
     needed = strategy == "balanced" or page is not None
     loaded = embedded_graph(stored, graph, data_dir) if needed else None
+    names = tuple(name.strip() for name in (show or "").split(",") if name.strip())
+    if page is not None:
+        check_page(loaded, names, projection, len(stored.embedding))
     own = _labels_of_graph(stored)
     with shown_progress("suggestions", 4):
         with stage("", weight=3):
@@ -89,14 +93,22 @@ def suggest(
         from imgcl.report import labelling_content, write_report
 
         facts: dict[str, Any] = {"name": stored.facts["graph"]["name"], "file_name": target.name, "progress": found}
-        names = tuple(name.strip() for name in (show or "").split(",") if name.strip())
         with shown_progress("page"):
             content = labelling_content(
                 stored, extended, graph=loaded, show=names, projection=projection, random_state=seed, **facts
             )
         write_report(content, page)
         say(f"{page}, to label in a browser", head="written")
-    say(f"fill its column label, then: {shlex.join(['imgcl', 'suggest', str(run), '--labels', str(target)])}")
+    say(_what_is_next(run, target, found))
+
+
+def _what_is_next(run: Path, file: Path, found: Progress | None) -> str:
+    """Another round, or predictions where it hardly pays."""
+    again = shlex.join(["imgcl", "suggest", str(run), "--labels", str(file)])
+    last = shlex.join(["imgcl", "predict", str(run), "--labels", str(file), "--out", "predictions.csv"])
+    if found is None or found.worth_it or found.worth_it is None:
+        return f"fill the column label of {file}, then: {again}"
+    return f"fill the column label of {file} or leave it, then: {last}"
 
 
 def _facts(batch: pd.DataFrame, found: Progress | None, file: Path, page: Path | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,14 +32,18 @@ def write_table(frame: pd.DataFrame, file: Path, *, spreadsheet_safe: bool = Fal
             duckdb.from_df(frame).write_parquet(str(temporary), use_tmp_file=False)
 
 
+def check_sort_by(sort_by: str | None, class_names: Sequence[str]) -> None:
+    """Refuse, before any work starts, to sort by a class that there is not."""
+    if sort_by is not None and sort_by not in class_names:
+        hint = did_you_mean(sort_by, class_names, f"the classes are {', '.join(class_names)}")
+        raise InputError(f"--sort-by {sort_by}{hint}")
+
+
 def first_rows(frame: pd.DataFrame, scorer: FittedScorer, sort_by: str | None, top: int | None) -> pd.DataFrame:
     """The rows in falling order of a class, and only the first of them, where that was asked for.
 
     Without ``--sort-by``, ``--top`` takes the nodes with the smallest rank.
     """
-    if sort_by is not None and sort_by not in scorer.class_names:
-        hint = did_you_mean(sort_by, scorer.class_names, f"the classes are {', '.join(scorer.class_names)}")
-        raise InputError(f"--sort-by {sort_by}{hint}")
     if sort_by is None and top is None:
         return frame
     columns, rising = ["rank"], [True]

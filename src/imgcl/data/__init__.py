@@ -25,6 +25,8 @@ from imgcl.data.table import DatasetRow, about, dataset_table
 from imgcl.data.wiki_cs import read_wiki_cs
 from imgcl.graph import Graph
 
+TABLES = (".csv", ".tsv", ".parquet")
+
 if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
@@ -168,9 +170,9 @@ def _check_options(what: str, options: dict[str, Any], allowed: Sequence[str]) -
 def _unknown(source: str, path: Path) -> InputError:
     known = [*PUBLIC, *BUILT_IN]
     if source and path.exists():
-        return InputError(
-            f"{source} is not a graph file: expected one ending in {' or '.join(READERS)}, or a graph store"
-        )
+        expected = f"expected one ending in {' or '.join(READERS)}, or a graph store"
+        hint = "; imgcl import makes a store of tables" if path.suffix in TABLES else ""
+        return InputError(f"{source} is not a graph file: {expected}{hint}")
     if path.suffix or path.parent != Path():
         return DataNotFoundError(f"there is no file {source}, and no data set of that name ({', '.join(known)})")
     return InputError(f"unknown data set {source!r}{did_you_mean(source, known, more='or give a path')}")

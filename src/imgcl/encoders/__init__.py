@@ -47,9 +47,9 @@ def encoder_name(encoder: Any) -> str:
         >>> from torch_geometric.nn import SAGEConv
         >>> encoder_name(GCN), encoder_name(SAGEConv)
         ('gcn', 'torch_geometric.nn.conv.sage_conv:SAGEConv')
-        >>> encoder_name("sgae")
+        >>> encoder_name("sgae")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        imgcl.InputError: unknown encoder 'sgae': did you mean 'sage'?
+        imgcl.InputError: unknown encoder 'sgae': did you mean 'sage'? (choose from ...)
     """
     name = _REGISTRY.name_of(encoder)
     _REGISTRY.resolve(name)

@@ -22,7 +22,7 @@ from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.calibration import Calibration, fit_calibration, reliability
 from imgcl.evaluation.decisions import Decision, Rule, choose_decision, parse_rule
 from imgcl.evaluation.estimators import EstimatorClassifier, Inductive, choose_inductive, fit_classifier
-from imgcl.evaluation.labels import Labels, check_embedding, encode_labels, named
+from imgcl.evaluation.labels import Labels, check_embedding, encode_labels
 from imgcl.evaluation.metrics import expected_calibration_error
 from imgcl.evaluation.names import resolve_probe
 from imgcl.evaluation.priors import ESTIMATED, LABELS, NATURAL, Prior, estimate_prior, natural_prior, parse_prior
@@ -115,7 +115,7 @@ def fit_all(
     Z: Any, y: Any, classifier: Any, prior: Any, decision: str, class_names: Any, probe: str, seed: int
 ) -> Fitted:
     """As :func:`fit_scorer`, with the logits of all nodes."""
-    blocks, labels = Blocks.of(Z), named(encode_labels(y), class_names)
+    blocks, labels = Blocks.of(Z), encode_labels(y, class_names)
     check_embedding(blocks.rows, len(labels.codes))
     wanted, rule = parse_prior(prior, labels.names), parse_rule(decision, labels.names)
     name, chosen = _single(classifier)

@@ -46,7 +46,7 @@ class Labels:
         return np.bincount(self.codes[self.codes >= 0], minlength=self.n_classes)
 
 
-def encode_labels(y: ArrayLike) -> Labels:
+def encode_labels(y: ArrayLike, class_names: Sequence[str] | None = None) -> Labels:
     """Number the classes that occur, in sorted order, to train a classifier on them.
 
     Raises:
@@ -58,7 +58,7 @@ def encode_labels(y: ArrayLike) -> Labels:
         >>> labels.codes.tolist(), labels.names
         ([0, -1, 1, -1, 0], ('cat', 'dog'))
     """
-    labels = number_classes(y)
+    labels = named(number_classes(y), class_names)
     if labels.n_classes < 2:
         what = "no node has a label" if not labels.names else f"every label is {labels.names[0]!r}"
         raise InputError(f"{what}: a classifier needs at least two classes")

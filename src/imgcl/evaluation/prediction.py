@@ -109,11 +109,14 @@ def read_labels(
         label_column: the column that has the class, likewise; by default the first other one.
 
     Raises:
-        InputError: when the file is not such a CSV file, a node has two labels, or the first row may be either.
+        InputError: when the file is not such a CSV file or is empty, has further columns and no label second, a node
+            has two labels, or the first row may be either.
     """
     file = Path(path)
     known = None if node_names is None else frozenset(map(str, node_names))
     lines = _read_lines(file)
+    if not lines:
+        raise InputError(f"{file} is empty: give a CSV file with the columns node,label")
     if id_column is not None or label_column is not None:
         lines = _two_columns(lines, file, id_column, label_column)
     first = 2 if lines and _has_header(lines[0], known, file) else 1
@@ -193,6 +196,11 @@ def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -
     words = [word.strip().lower() for word in line[:2]]
     if words == ["node", "label"]:
         return True
+    if len(line) > 2 and words[1] not in HEADER[1] and _names_columns(line[0], known):
+        raise InputError(
+            f"{file} has {len(line)} columns, and the second is {line[1].strip()!r}, not the label: give the columns "
+            "node,label; predict takes others by name (`id_column`, `label_column`)"
+        )
     if len(words) < 2 or not (words[0] in HEADER[0] or words[1] in HEADER[1]) or is_number(words[0]):
         return False
     row = ",".join(line[:2])
@@ -204,6 +212,12 @@ def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -
             "begin the file with the line node,label"
         )
     return True
+
+
+def _names_columns(cell: str, known: frozenset[str] | None) -> bool:
+    """Whether the first cell of a file is no node, so that its row names columns."""
+    word = cell.strip().lower()
+    return word in HEADER[0] or (known is not None and not is_number(word) and _node(cell, known) not in known)
 
 
 def _node(cell: str, known: frozenset[str] | None) -> str:

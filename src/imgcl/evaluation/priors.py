@@ -141,10 +141,12 @@ def parse_prior(prior: Any, class_names: Sequence[str]) -> str | Prior:
 def _completed(named: Mapping[int, float], n_classes: int) -> tuple[float, ...]:
     """Shares of all classes; what the named ones leave is divided among the others."""
     total, others = sum(named.values()), n_classes - len(named)
-    wrong = any(not 0 <= share <= 1 for share in named.values()) or total > 1 + 1e-9
-    if wrong or (not others and abs(total - 1) > 1e-6):
-        raise InputError(f"the shares of `prior` are {list(named.values())}: they must be 0 to 1 and sum to 1")
-    rest = max(0.0, 1 - total) / others if others else 0.0
+    whole = total < 1 if others else abs(total - 1) <= 1e-6
+    if not whole or any(not 0 < share < 1 for share in named.values()):
+        raise InputError(
+            f"the shares of `prior` are {list(named.values())}: each must be above 0 and below 1, and all sum to 1"
+        )
+    rest = (1 - total) / others if others else 0.0
     return tuple(named.get(k, rest) for k in range(n_classes))
 
 

@@ -20,7 +20,7 @@ from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.ceiling import ceiling_models
 from imgcl.evaluation.estimators import choose_classifiers, cost, fit_classifier
 from imgcl.evaluation.groups import class_groups
-from imgcl.evaluation.labels import Labels, encode_labels, named
+from imgcl.evaluation.labels import Labels, encode_labels
 from imgcl.evaluation.metrics import confusion_matrix, expected_calibration_error
 from imgcl.evaluation.names import WEIGHTINGS, resolve_probe
 from imgcl.evaluation.pairing import AS_GIVEN, fingerprints
@@ -107,7 +107,7 @@ def evaluate(
         ('KNeighborsClassifier',)
     """
     names = graph.node_names if node_names is None and graph is not None else node_names
-    labels = named(encode_labels(ordered_labels(y, Z, names)), class_names)
+    labels = encode_labels(ordered_labels(y, Z, names), class_names)
     blocks = Blocks.of(Z, len(labels.codes))
     chosen, fit, seed = choose_classifiers(classifier), resolve_probe(probe), as_seed(random_state)
     drawn, entry, sizes = protocol_splits(labels, protocol, imbalance, splits, seed, test, **split_options)

@@ -182,7 +182,7 @@ class FittedScorer:
         try:
             content = read_checked_json(folder / FILE, FORMAT, DAMAGED)
             return cls._read(content, folder)
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise RunError(f"{folder} is not a scorer: it has no {Path(error.filename).name}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RunError(f"{folder / FILE} is damaged ({error!r}): {DAMAGED}") from None

@@ -25,7 +25,7 @@ class FromFrames:
         id: str | None = "id",
         src: str = "src",
         dst: str = "dst",
-        features: str | Sequence[str] = (),
+        features: str | Sequence[str] | None = (),
         label: str | None = None,
         name: str = "graph",
         **rules: Any,

@@ -87,7 +87,7 @@ class LabelFile:
 
     def check_keeps(self, path: str | Path) -> None:
         """Refuse to replace a file with labels that this one does not have."""
-        if not Path(path).exists():
+        if not Path(path).exists() or not Path(path).stat().st_size:
             return
         there = {node: label for node, label in read_labels(path).items() if label}
         mine = {node.strip(): label for node, label in (self.labels or {}).items()}

@@ -126,3 +126,26 @@ def labels_of_graph(run: Run) -> NDArray[np.object_] | None:
         return None
     names = run.class_names or [str(k) for k in range(int(codes.max()) + 1)]
     return np.array([*names, None], dtype=object)[codes]  # -1 is the last one
+
+
+def joined_labels(run: Run, given: NDArray[np.object_]) -> tuple[NDArray[np.object_], str | None]:
+    """Labels of a file with those that the graph of a run has for further nodes, and what to tell the user.
+
+    A file of other classes than the graph's is about something else, and stands alone.
+
+    Args:
+        run: the run.
+        given: labels of the file in node order, ``None`` or empty for unlabelled nodes.
+    """
+    own = labels_of_graph(run)
+    if own is None:
+        return given, None
+    known = number_classes(given)
+    further = (known.codes < 0) & np.array([label is not None for label in own])
+    if not further.any():
+        return given, None
+    if set(known.names).isdisjoint(own[further]):
+        return given, f"the graph has labels of {further.sum():,} further nodes, of other classes: they are left out"
+    joined = given.copy()
+    joined[further] = own[further]
+    return joined, f"{further.sum():,} further nodes have a label in the graph: they count as well"

@@ -15,9 +15,10 @@ from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.intervals import Estimate
 from imgcl.evaluation.labels import Labels
 from imgcl.labelling.inputs import read_source
-from imgcl.labelling.validation import CrossValidated, cross_validate, labelled_nodes, stands_for
+from imgcl.labelling.validation import REPEATS, CrossValidated, cross_validate, labelled_nodes, stands_for
 
 FOLDS = (2, 3, 5, 10)  # training on 1/2, 2/3, 4/5 and 9/10 of the labels: four points of the learning curve
+ENOUGH = 1_000  # held-out answers that an estimate stands on: with many labels fewer repeats give them
 WORTH = 0.01  # macro recall that a batch should bring
 
 
@@ -129,9 +130,20 @@ def measure(rows: NDArray[np.float32], labels: Labels, asked: int, batch: int | 
 def _curve(rows: NDArray[np.float32], labels: Labels, nodes: NDArray[np.int64], seed: int) -> dict[int, CrossValidated]:
     """The recall with every number of folds; empty where nothing can be left out."""
     own, codes, weights = rows[nodes], labels.codes[nodes], stands_for(rows, nodes, seed)
+    rules: dict[str, Any] = {"weights": weights, "repeats": repeats_for(len(nodes)), "seed": seed}
     with stage("recall so far", sum(FOLDS)):
-        found = {folds: cross_validate(own, codes, folds, weights=weights, seed=seed) for folds in FOLDS}
+        found = {folds: cross_validate(own, codes, folds, **rules) for folds in FOLDS}
     return {folds: each for folds, each in found.items() if each is not None}
+
+
+def repeats_for(labels: int) -> int:
+    """How many times folds are drawn: four times up to 250 labels, once from 1,000 on.
+
+    Example:
+        >>> [repeats_for(labels) for labels in (40, 250, 600, 2_000)]
+        [4, 4, 2, 1]
+    """
+    return int(np.clip(-(-ENOUGH // labels), 1, REPEATS))
 
 
 def gain(curve: tuple[tuple[float, float], ...], labels: int, batch: int) -> float:

@@ -36,9 +36,9 @@ def resolve_strategy(strategy: Any) -> Strategy:
     """A strategy by name, ``search:CLASS``, or a function of your own.
 
     Example:
-        >>> resolve_strategy("covr")
+        >>> resolve_strategy("covr")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        imgcl.InputError: unknown strategy 'covr': did you mean 'cover'?
+        imgcl.InputError: unknown strategy 'covr': did you mean 'cover'? (choose from auto, cover, ...)
     """
     if callable(strategy):
         return strategy  # type: ignore[no-any-return]

@@ -41,9 +41,9 @@ def resolve_method(method: str | type[Method[Any]]) -> type[Method[Any]]:
     Example:
         >>> resolve_method("gbt") is resolve_method("imgcl.methods.gbt:GBT")
         True
-        >>> resolve_method("gbtt")
+        >>> resolve_method("gbtt")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        imgcl.InputError: unknown method 'gbtt': did you mean 'gbt'?
+        imgcl.InputError: unknown method 'gbtt': did you mean 'gbt'? (choose from ...)
     """
     return _REGISTRY.resolve(_REGISTRY.name_of(method))
 

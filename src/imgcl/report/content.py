@@ -15,7 +15,7 @@ from imgcl._core.errors import InputError
 from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl.evaluation import Estimate, EvaluationResult, attribution, class_groups, combine, evaluate
-from imgcl.evaluation.labels import Labels, encode_labels, named
+from imgcl.evaluation.labels import Labels, encode_labels
 from imgcl.evaluation.metrics import precision, recall
 from imgcl.evaluation.protocol import draw_splits, test_entry, with_test
 from imgcl.evaluation.references import evaluate_references
@@ -219,7 +219,7 @@ def _add_evaluation(
     test: str,
     seed: int,
 ) -> None:
-    labels = named(encode_labels(nodes.labels if nodes.labels is not None else []), nodes.class_names)
+    labels = encode_labels(nodes.labels if nodes.labels is not None else [], nodes.class_names)
     fixed = runs[0].split
     drawn = draw_splits(labels, imbalance, splits if fixed is None else [fixed], seed)
     drawn = drawn if fixed is not None else with_test(drawn, labels, test, seed)
@@ -270,7 +270,7 @@ def _add_rankings(
     decision: str,
     seed: int,
 ) -> None:
-    labels = named(encode_labels(nodes.labels if nodes.labels is not None else []), nodes.class_names)
+    labels = encode_labels(nodes.labels if nodes.labels is not None else [], nodes.class_names)
     for entry, run in zip(content["runs"], runs, strict=True):
         with stage(f"ranking of the nodes by {run.name}", weight=COST_OF_RANKING):
             entry["ranking"] = ranking_entry(run.evaluated[0], labels, shown, decision, seed)

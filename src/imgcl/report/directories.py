@@ -18,6 +18,7 @@ from imgcl.data import about
 from imgcl.evaluation import align_labels, read_labels
 from imgcl.graph import Graph
 from imgcl.labelling import progress
+from imgcl.labelling.inputs import joined_labels
 from imgcl.report.content import Nodes, ReportRun
 from imgcl.training import Run, RunConfig
 from imgcl.training.pretrain import scoped_graph
@@ -119,21 +120,23 @@ def read_nodes(
     Args:
         path: run directory.
         graph: where the graph is now, if not where the run found it; it must be the same graph.
-        labels: CSV file of labels, instead of those of the graph.
+        labels: CSV file of labels, beside those that the graph has for other nodes.
         data_dir: directory with raw files.
 
     Returns:
-        The nodes, and what to tell the user when the graph could not be read: degree and centrality are missing then.
+        The nodes, and what to tell the user: labels of the graph that count, or a graph that could not be read.
     """
     run = Run(path)
     facts, n_nodes = run.facts["graph"], len(run.embedding)
     names = run.node_names
     given: Any = run.labels if (run.path / "labels.npy").exists() else None
-    class_names = run.class_names
+    class_names, added = run.class_names, None
     if labels is not None:
-        given, class_names = align_labels(read_labels(labels, names or ()), n_nodes, names), None
+        given, added = joined_labels(run, align_labels(read_labels(labels, names or ()), n_nodes, names))
+        class_names = None
     found, problem = run_graph(run, graph, data_dir)
-    remark = None if problem is None else f"{problem}: no degree, no centrality; pass its path (`graph`)"
+    missing = None if problem is None else f"{problem}: no degree, no centrality; pass its path (`graph`)"
+    remark = "; ".join(filter(None, (added, missing))) or None
     known = Nodes(facts["name"], n_nodes) if found is None else graph_nodes(_embedded(found, run), run.config.balance)
     names_and_labels: dict[str, Any] = {"labels": given, "class_names": class_names, "node_names": names}
     if given is not None:

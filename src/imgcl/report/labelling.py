@@ -21,7 +21,7 @@ from imgcl.labelling import LabelFile, Progress
 from imgcl.labelling.inputs import Source, read_source
 from imgcl.labelling.reasons import COLUMNS, cosines
 from imgcl.report.encoding import classes, coordinates
-from imgcl.report.projection import project
+from imgcl.report.projection import check_map, project
 
 FEATURES = 8  # shown of each node, where none are named
 NEIGHBOURS = 8
@@ -106,6 +106,16 @@ def labelling_content(
     }
 
 
+def check_page(graph: Graph | None, show: Sequence[str], projection: str, n_nodes: int) -> None:
+    """Refuse, before nodes are chosen, what a page cannot show.
+
+    Raises:
+        InputError: for a feature that does not exist, or an unknown map.
+    """
+    check_map(projection, n_nodes)
+    _check_shown(graph, show)
+
+
 def _nodes(file: LabelFile, source: Source) -> NDArray[np.int64]:
     """The node of each row of the file."""
     cells = [row[0] for row in file.rows]
@@ -141,9 +151,8 @@ class _Shown:
 
 
 def _shown(graph: Graph | None, names: Sequence[str]) -> _Shown | None:
+    _check_shown(graph, names)
     if graph is None or not graph.n_features:
-        if names:
-            raise InputError(f"`show` names the feature {names[0]!r}, but the graph has none: leave it out")
         return None
     sample = graph.x[:: max(1, graph.n_nodes // SAMPLE)]
     mean = np.asarray(sample.mean(axis=0), dtype=np.float64).ravel()
@@ -152,13 +161,21 @@ def _shown(graph: Graph | None, names: Sequence[str]) -> _Shown | None:
     return _Shown(graph, _columns(graph, names) if names else None, mean, np.sqrt(np.maximum(variance, 0.0)))
 
 
+def _check_shown(graph: Graph | None, names: Sequence[str]) -> None:
+    if not names:
+        return
+    if graph is None or not graph.n_features:
+        raise InputError(f"`show` names the feature {names[0]!r}, but the graph has none: leave it out")
+    known = list(dict.fromkeys(map(str, graph.feature_names or ())))
+    for each in names:
+        if each not in known:
+            hint = did_you_mean(each, known[:1000]) if known else ": the graph's features have no names"
+            raise InputError(f"`show`: there is no feature {each!r}{hint}")
+
+
 def _columns(graph: Graph, names: Sequence[str]) -> NDArray[np.int64]:
     """Numbers of the named features."""
     place = {str(name): i for i, name in enumerate(graph.feature_names or ())}
-    for each in names:
-        if each not in place:
-            hint = did_you_mean(each, list(place)[:1000]) if place else ": the graph's features have no names"
-            raise InputError(f"`show`: there is no feature {each!r}{hint}")
     return np.array([place[each] for each in names], dtype=np.int64)
 
 

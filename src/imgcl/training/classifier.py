@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,26 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scorer, blocks = self._fitted.scorer, self._blocks(X)
         return np.asarray(self.classes_[scorer.assigned(blocks, scorer.logits(blocks))])
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Mean accuracy over the nodes that have a label; other nodes do not count.
+
+        Args:
+            X: as in :meth:`fit`.
+            y: as in :meth:`fit`; by default the labels of the graph.
+            sample_weight: one per node of ``X``.
+
+        Raises:
+            InputError: when no node has a label, or labels are numbers and the classes have names.
+        """
+        nodes = GraphNodes.of(X)
+        own = _labels(nodes, y)[0][nodes.nodes]
+        known = labelled(own)
+        if not known.any():
+            raise InputError("no node has a label: a score needs some")
+        truth = _as_classes(own[known], self.classes_, nodes.graph.class_names)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(np.average(self.predict(nodes)[known] == truth, weights=weights))
+
     def save(self, path: str | Path) -> None:
         """Write a scorer directory, for :meth:`load` and ``imgcl score``: run, scorer and model card.
 
@@ -223,6 +243,17 @@ def _classes(names: tuple[str, ...], labels: NDArray[Any] | None, *, named: bool
     if named or (labels is not None and labels.dtype.kind not in "iu"):
         return np.array(names, dtype=object)
     return np.array([int(name) for name in names])
+
+
+def _as_classes(labels: NDArray[Any], classes: NDArray[Any], names: Sequence[str] | None) -> NDArray[Any]:
+    """Labels to compare with predictions: numbers by the graph's names where the classes have names."""
+    if labels.dtype.kind not in "iu" or classes.dtype.kind in "iub":
+        return labels
+    if names is None:
+        raise InputError(
+            f"y has numbers, and the classes are {', '.join(map(str, classes))}: give labels by those names"
+        )
+    return np.asarray(np.array(names, dtype=object)[labels])
 
 
 def _written(source: str, shares: Mapping[str, float]) -> Any:

@@ -295,7 +295,9 @@ class Run:
     @property
     def labels(self) -> NDArray[np.int64]:
         if self.exists and not (self.path / "labels.npy").exists():
-            raise RunError(f"the graph of {self.path} has no labels: evaluation needs some")
+            raise RunError(
+                f"the graph of {self.path} has no labels: evaluation needs some (imgcl suggest says which to make)"
+            )
         return self._read_array("labels.npy")
 
     @property
@@ -351,12 +353,23 @@ class Run:
     def has_checkpoint(self) -> bool:
         return (self.path / "checkpoint.safetensors").exists()
 
+    def _not_a_run(self, name: str) -> RunError:
+        """What to say where the file ``name`` is missing: what the path is instead of a run."""
+        what = f"it has no {name}"
+        if not self.path.is_dir():
+            what = "it is a file" if self.path.exists() else "there is no such directory; imgcl pretrain makes one"
+        elif (self.path / "manifest.json").is_file():
+            what = "it is a graph store; pre-train on it first (imgcl pretrain)"
+        elif (self.path / "scorer.json").is_file():
+            what = "it is a scorer; imgcl score uses it"
+        return RunError(f"{self.path} is not a run directory: {what}")
+
     def _read_json(self, name: str, remedy: str = WRITTEN_AGAIN) -> dict[str, Any]:
         try:
             largest = CONFIG_BYTES if name == "config.json" else None  # names and histories grow with the graph
             content = read_checked_json(self.path / name, FORMAT, remedy, largest=largest)
-        except FileNotFoundError:
-            raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
+        except (FileNotFoundError, NotADirectoryError):
+            raise self._not_a_run(name) from None
         problem = json_problem(name, content)
         if problem is not None:
             raise RunError(f"{self.path / name} is damaged ({problem}): {remedy}")
@@ -365,8 +378,8 @@ class Run:
     def _read_array(self, name: str) -> NDArray[Any]:
         try:
             array = read_checked_array(self.path / name, WRITTEN_AGAIN)
-        except FileNotFoundError:
-            raise RunError(f"{self.path} is not a run directory: it has no {name}") from None
+        except (FileNotFoundError, NotADirectoryError):
+            raise self._not_a_run(name) from None
         problem = array_problem(name, array)
         if problem is not None:
             raise RunError(f"{self.path / name} is damaged ({problem}): {WRITTEN_AGAIN}")

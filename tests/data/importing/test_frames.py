@@ -195,7 +195,9 @@ def test_a_store_of_frames_and_its_like(tmp_path):
         ({"nodes": NODES.to_dict()}, "`nodes` is a dict: give a pandas DataFrame"),
         ({"edges": None}, "`edges` is a NoneType: give a pandas DataFrame"),
         ({"standardize": True}, "from_frames has no parameter 'standardize': did you mean 'standardise'"),
-        ({"missing": "median"}, "`missing` is 'median': input should be 'error', 'mean' or 'zero'"),
+        ({"missing": "median"}, r"`missing` is 'median': did you mean 'mean'\? \(choose from error, mean, zero\)"),
+        ({"id": "account"}, r"`nodes` has no column 'account' \(`id`\)"),
+        ({"edges": EDGES.assign(dst=None)}, "`edges`: 6 rows have no 'src' or no 'dst': use `on_dangling='drop'`"),
         ({"nodes": NODES.assign(f1=[[1]] * 4)}, r"column 'f1' has type VARCHAR\[\]: features must be numbers or text"),
         ({"nodes": NODES.assign(kind=["a", {}, "b", None]), "label": "kind"},
          r"`nodes`: column 'kind' is \{\} in row 2: give numbers or text"),
@@ -207,6 +209,10 @@ def test_what_is_refused(changes, message):
     chosen = {"nodes": NODES, "edges": EDGES, "features": ["f1"], **changes}
     with pytest.raises(InputError, match=message):
         Graph.from_frames(chosen.pop("nodes"), chosen.pop("edges"), **chosen)
+
+
+def test_no_features_may_be_said_in_either_way():
+    assert Graph.from_frames(NODES, EDGES, features=None).feature_names == Graph.from_frames(NODES, EDGES).feature_names
 
 
 def test_columns_that_are_not_needed_may_hold_anything():

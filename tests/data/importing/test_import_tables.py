@@ -238,10 +238,21 @@ def test_categories(tmp_path):
 
 
 def test_missing_numbers(tmp_path):
-    nodes = NODES.assign(f1=[1.0, np.nan, 3.0, np.inf])
+    nodes = NODES.assign(f1=[1.0, np.nan, 3.0, np.nan])
     with pytest.raises(InputError, match="column 'f1' has 2 missing values: fill them with `missing='mean'`"):
         do_import(tmp_path, nodes)
     assert do_import(tmp_path, nodes, missing="mean")[1].x[:, 0].tolist() == [1, 2, 3, 2]
+
+
+@pytest.mark.parametrize("rules", [{}, {"missing": "mean"}, {"missing": "zero", "standardise": True}])
+def test_an_infinite_feature_is_refused_and_not_filled_as_a_missing_one(tmp_path, rules):
+    with pytest.raises(InputError, match="column 'f1' is -inf in row 4: features must be finite"):
+        do_import(tmp_path, NODES.assign(f1=[1.0, np.nan, 3.0, -np.inf]), **rules)
+
+
+def test_the_report_counts_the_labels_of_every_class(tmp_path):
+    report, _ = do_import(tmp_path, NODES.assign(kind=["b", None, "a", "b"]), label="kind")
+    assert report.class_sizes == {"b": 2, "a": 1}
 
 
 def test_standardise_and_half_precision(tmp_path):

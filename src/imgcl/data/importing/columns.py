@@ -56,8 +56,12 @@ class Source:
         """SQL of a finite double, or of text; NULL where there is none."""
         if not self.numbers:
             return f"CAST({self.column} AS VARCHAR)"
-        number = f"CAST({self.column} AS DOUBLE)"
-        return f"CASE WHEN isfinite({number}) THEN {number} END"
+        return f"CASE WHEN isfinite({self.number}) THEN {self.number} END"
+
+    @property
+    def number(self) -> str:
+        """SQL of the column as doubles, finite or not."""
+        return f"CAST({self.column} AS DOUBLE)"
 
 
 @dataclass(frozen=True)
@@ -258,10 +262,26 @@ def _check_values(
         for source, size in zip(sources, sizes, strict=True)
     ]
     for source, size, (absent, largest) in zip(sources, sizes, _measured(connection, facts), strict=True):
+        if absent:
+            _check_infinite(connection, source)
         if absent and settings.missing == "error":
             _raise_missing(source.name, absent, settings)
         if largest is not None and largest > _largest(settings):
             _raise_too_large(connection, source, settings, size)
+
+
+def _check_infinite(connection: DuckDBPyConnection, source: Source) -> None:
+    """Refuse an infinite number: no table means a missing value by it."""
+    if not source.numbers:
+        return
+    row = connection.execute(
+        f"SELECT nodes.node, {source.number} FROM nodes WHERE isinf({source.number}) ORDER BY nodes.node LIMIT 1"
+    ).fetchone()
+    if row is not None:
+        raise InputError(
+            f"column {source.name!r} is {row[1]} in row {row[0] + 1:,}: features must be finite; mend the value, or "
+            "leave it empty"
+        )
 
 
 def _raise_missing(name: str, absent: int, settings: ImportSettings) -> None:

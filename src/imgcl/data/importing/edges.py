@@ -149,6 +149,11 @@ def _raise_dangling(connection: DuckDBPyConnection, query: str, settings: Import
         "WHERE w.weight > 0 AND w.early AND (w.u < 0 OR w.v < 0)"
     ).fetchone()
     assert facts is not None
+    if facts[1] is None:
+        raise InputError(
+            f"{settings.edges}: {facts[0]:,} rows have no {settings.src!r} or no {settings.dst!r}: use "
+            "`on_dangling='drop'` to leave them out, or fill them in"
+        )
     raise InputError(
         f"{settings.edges}: {facts[0]:,} edges name nodes that {settings.node_file} does not have, for example "
         f"{facts[1]!r}: use `on_dangling='drop'` to leave them out, or add the nodes"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from pydantic import ValidationError
 
 from imgcl._core.errors import InputError
-from imgcl._core.words import did_you_mean
+from imgcl._core.words import choices_in, did_you_mean
 from imgcl.data.importing.settings import ImportSettings
 from imgcl.data.importing.tables import import_tables
 from imgcl.data.store import open_store
@@ -29,7 +30,7 @@ def from_frames(
     id: str | None = "id",
     src: str = "src",
     dst: str = "dst",
-    features: str | Sequence[str] = (),
+    features: str | Sequence[str] | None = (),
     label: str | None = None,
     name: str = "graph",
     **rules: Any,
@@ -49,8 +50,17 @@ def from_frames(
     columns = {"id_column": str(id), "src": str(src), "dst": str(dst), "features": _feature_names(features)}
     columns |= {} if label is None else {"label": str(label)}
     settings = _settings({"nodes": nodes, "edges": edges, "name": name}, columns, rules)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _own_words():
         return _in_memory(open_store(import_tables(settings, Path(folder) / "graph.store").path, verify=False))
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Messages of an import with the names of this function's parameters."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(str(error).replace("`id_column`", "`id`")) from None
 
 
 def _check_frames(nodes: Any, edges: Any) -> None:
@@ -68,7 +78,7 @@ def _with_index(nodes: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def _feature_names(features: Any) -> tuple[str, ...]:
-    chosen = [features] if isinstance(features, str) else list(features)
+    chosen = [features] if isinstance(features, str) else list(features or ())
     return tuple(str(name) for name in chosen)
 
 
@@ -84,6 +94,9 @@ def _settings(tables: dict[str, Any], columns: dict[str, Any], rules: dict[str, 
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
+        if first["type"] == "literal_error":
+            hint = did_you_mean(first["input"], choices_in(first["ctx"]["expected"]))
+            raise InputError(f"`{where}` is {first['input']!r}{hint}") from None
         raise InputError(f"`{where}` is {first['input']!r}: {first['msg'].lower()}") from None
 
 

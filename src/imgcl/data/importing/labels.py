@@ -71,6 +71,15 @@ def _write_codes(connection: DuckDBPyConnection, writer: StoreWriter, n: int, nu
         y[frame["node"].to_numpy()] = numbers[frame["code"].to_numpy()]
 
 
+def class_sizes(connection: DuckDBPyConnection) -> dict[str, int]:
+    """Labelled nodes of every class that occurs, the largest first; :func:`write_labels` comes before."""
+    rows = connection.execute(
+        "SELECT classes.value, count(*) FROM nodes JOIN classes ON classes.value = nodes.label "
+        "GROUP BY classes.value, classes.code ORDER BY count(*) DESC, classes.code"
+    ).fetchall()
+    return {as_text(value): int(count) for value, count in rows}
+
+
 def _find_labels(connection: DuckDBPyConnection, label: str, words: frozenset[str]) -> None:
     """Make the table ``label_values`` of the different values that are labels, by the rule of all sources."""
     values = "SELECT DISTINCT nodes.label AS value FROM nodes WHERE nodes.label IS NOT NULL"

@@ -28,7 +28,7 @@ from imgcl.data.importing.columns import (
 )
 from imgcl.data.importing.database import chunks, quoted_text, run, scalar, scratch_database
 from imgcl.data.importing.edges import EXACT, TEXT, edge_table, map_edges
-from imgcl.data.importing.labels import NUMBERS, write_labels
+from imgcl.data.importing.labels import NUMBERS, class_sizes, write_labels
 from imgcl.data.importing.recipe import Recipe, Unseen
 from imgcl.data.importing.relations import RelationFiles, find_relations, keep_weights, write_lists
 from imgcl.data.importing.settings import ImportSettings, Progress
@@ -66,6 +66,7 @@ class ImportReport:
         relations: names of the relations, where edges have some.
         new_relations: those that the import named by ``like`` did not have; they are in the union alone.
         late: rows left out because their time is after ``as_of``, or not known.
+        class_sizes: labelled nodes of every class that occurs, the largest first; ``None`` without a label column.
     """
 
     path: Path
@@ -84,6 +85,7 @@ class ImportReport:
     relations: tuple[str, ...] = ()
     new_relations: tuple[str, ...] = ()
     late: int = 0
+    class_sizes: dict[str, int] | None = None
 
 
 def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progress | None = None) -> ImportReport:
@@ -113,6 +115,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             _check_ids(connection, settings, n)
             old = (known and known.class_names) or ()
             classes = write_labels(connection, writer, settings.label, label, n, words, old)
+            sizes = None if classes is None else class_sizes(connection)
             recipe = _recipe(connection, settings, features, known, classes)
             if settings.structural:
                 _check_memory_of_structure(settings, n)
@@ -177,6 +180,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         relations,
         tuple(name for name in relations if name not in recipe.relation_names),
         counts.late,
+        sizes,
     )
 
 
