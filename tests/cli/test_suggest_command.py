@@ -94,15 +94,25 @@ def test_labels_of_the_graph_count_for_suggest_predict_and_report(imgcl, tmp_pat
     assert "95 labels of 3 classes" in done.out
     table = pd.read_csv(tmp_path / "to_label.csv")
     assert (table["node"] % 2 == 0).all()
-    (tmp_path / "few.csv").write_text("node,label\n1,0\n3,0\n121,1\n123,1\n")
+    (tmp_path / "few.csv").write_text("node,label,batch\n1,0,1\n3,0,1\n121,1,1\n123,1,1\n")
     said = "91 further nodes have a label in the graph: they count as well"
     assert said in imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "p.csv").err
     assert pd.read_csv(tmp_path / "p.csv")["given"].sum() == 95
     assert read_nodes(tmp_path / "half", labels=tmp_path / "few.csv")[1].startswith(said)
-    (tmp_path / "few.csv").write_text("node,label\n1,tea\n3,tea\n121,salt\n123,salt\n")
+    (tmp_path / "few.csv").write_text("node,label,batch\n1,tea,1\n3,tea,1\n121,salt,1\n123,salt,1\n")
     done = imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "q.csv")
     assert "the graph has labels of 91 further nodes, of other classes: they are left out" in done.err
     assert pd.read_csv(tmp_path / "q.csv")["given"].sum() == 4
+
+
+def test_labels_of_another_file_stand_in_the_place_of_the_graph_s(imgcl, tmp_path):
+    graph = load_graph("synthetic", class_sizes=[120, 50, 20], mean_degree=8)
+    config = make_config("none", method="gbt", balance=None, overrides={"epochs": 5, "dim": 8})
+    pretrain(replace(graph, y=np.where(np.arange(graph.n_nodes) % 2, graph.y, -1)), config, tmp_path / "half")
+    (tmp_path / "few.csv").write_text("node,label\n1,0\n3,0\n121,1\n123,1\n")
+    done = imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "p.csv")
+    assert "the graph has labels of 91 further nodes: those of few.csv stand in their place" in done.err
+    assert pd.read_csv(tmp_path / "p.csv")["given"].sum() == 4
 
 
 def test_what_a_page_cannot_show_is_refused_before_nodes_are_chosen(imgcl, run, tmp_path):

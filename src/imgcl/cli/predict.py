@@ -33,7 +33,7 @@ def predict(
     file: Annotated[Path, typer.Option("--out", help="File to write: .csv or .parquet.")],
     labels: Annotated[
         Path | None,
-        typer.Option(help="CSV file with a node (name or number) and its class, beside the graph's labels."),
+        typer.Option(help="CSV file with a node (name or number) and its class (default: labels of the graph)."),
     ] = None,
     id_column: Annotated[str | None, typer.Option(help="Column of --labels that names the node.")] = None,
     label_column: Annotated[str | None, typer.Option(help="Column of --labels that has the class.")] = None,
@@ -65,8 +65,8 @@ def predict(
 ) -> None:
     """Class, class probabilities and rank of every node, from the labels of some.
 
-    Labels are those of the graph and of --labels; where both have one, that of the file counts. All blocks of the run
-    are used, each with a weight chosen by cross-validation. Probabilities are calibrated, and hold for nodes whose
+    Labels are those of the graph, or of --labels in their place; a file of `imgcl suggest` adds to them. All blocks of
+    the run are used, each with a weight chosen by cross-validation. Probabilities are calibrated, and hold for nodes whose
     classes are as common as --prior says.
 
     Examples:
@@ -136,7 +136,7 @@ def _labels(
         warn(said)
     if not any(found.values()):
         raise InputError(f"{file} has no label: fill its column of labels first")
-    joined, remark = joined_labels(run, align_labels(known, n_nodes, names))
+    joined, remark = joined_labels(run, align_labels(known, n_nodes, names), file)
     if remark is not None:
         warn(remark)
     return joined, None

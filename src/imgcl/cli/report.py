@@ -29,7 +29,7 @@ def report(
     projection: Annotated[str, typer.Option("--map", help="How embeddings are drawn: tsne, pca, umap.")] = "tsne",
     points: Annotated[int, typer.Option(min=3, help="Maximum number of nodes on a map; more are sampled.")] = 20_000,
     graph: Annotated[str | None, typer.Option(help="Where the graph is now (default: where the run found it).")] = None,
-    labels: Annotated[Path | None, typer.Option(help="CSV file node,label, beside the labels of the graph.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="CSV file node,label (default: labels of the graph).")] = None,
     decide: Annotated[
         str,
         typer.Option(help="How probabilities become classes: argmax, balanced, cost:X=9, flag-rate:2%, min-recall:0.9"),

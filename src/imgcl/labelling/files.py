@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIRST = ("node", "label")
+BATCH = "batch"  # column that the files of suggestions have
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,15 @@ class LabelFile:
     @property
     def batches(self) -> int:
         """The number of the last batch, 0 without any."""
-        if "batch" not in self.columns:
+        if BATCH not in self.columns:
             return int(bool(self.rows))
-        at = self.columns.index("batch")
+        at = self.columns.index(BATCH)
         return max((int(row[at]) for row in self.rows if row[at].isdigit()), default=0)
 
     def extended(self, batch: pd.DataFrame) -> LabelFile:
         """The file with a further batch at its end, in the order of the file's columns; new columns come last."""
         numbered = batch.assign(batch=self.batches + 1)
-        new = (*FIRST, "batch", *(name for name in batch.columns if name not in FIRST))
+        new = (*FIRST, BATCH, *(name for name in batch.columns if name not in FIRST))
         columns = (*self.columns, *(name for name in new if name not in self.columns))
         kept = tuple(_fitted(row, len(columns)) for row in self.rows)
         table = numbered.reindex(columns=list(columns)).astype(object)
@@ -97,6 +98,13 @@ class LabelFile:
                 f"{path} has {len(lost)} labels that would be lost, first {there[lost[0]]!r} of node {lost[0]!r}: "
                 f"hand them back (`labels`), or choose another file (`out`)"
             )
+
+
+def is_batch(path: str | Path) -> bool:
+    """Whether a CSV file was written by ``imgcl suggest``, by its first line."""
+    with Path(path).open(newline="", encoding="utf-8-sig") as stream:
+        header = tuple(name.strip().lower() for name in next(csv.reader(stream), []))
+    return header[:2] == FIRST and BATCH in header
 
 
 def _fitted(row: Sequence[str], width: int) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from imgcl.evaluation.alignment import by_name, names_of
 from imgcl.evaluation.labels import Labels, number_classes
 from imgcl.graph import Graph
 from imgcl.graph.checks import check_distinct
+from imgcl.labelling.files import is_batch
 from imgcl.training import Run
 from imgcl.training.source import embedded_graph
 
@@ -128,14 +130,16 @@ def labels_of_graph(run: Run) -> NDArray[np.object_] | None:
     return np.array([*names, None], dtype=object)[codes]  # -1 is the last one
 
 
-def joined_labels(run: Run, given: NDArray[np.object_]) -> tuple[NDArray[np.object_], str | None]:
-    """Labels of a file with those that the graph of a run has for further nodes, and what to tell the user.
+def joined_labels(run: Run, given: NDArray[np.object_], file: str | Path) -> tuple[NDArray[np.object_], str | None]:
+    """Labels of a file, those of the graph beside them where they belong together, and what to tell the user.
 
-    A file of other classes than the graph's is about something else, and stands alone.
+    Labels of a file stand in the place of the graph's. A file of ``imgcl suggest`` is the exception: the graph's labels
+    were counted when it was made, and it has further ones; unless its classes are others.
 
     Args:
         run: the run.
         given: labels of the file in node order, ``None`` or empty for unlabelled nodes.
+        file: the file.
     """
     own = labels_of_graph(run)
     if own is None:
@@ -144,6 +148,8 @@ def joined_labels(run: Run, given: NDArray[np.object_]) -> tuple[NDArray[np.obje
     further = (known.codes < 0) & np.array([label is not None for label in own])
     if not further.any():
         return given, None
+    if not is_batch(file):
+        return given, f"the graph has labels of {further.sum():,} further nodes: those of {file} stand in their place"
     if set(known.names).isdisjoint(own[further]):
         return given, f"the graph has labels of {further.sum():,} further nodes, of other classes: they are left out"
     joined = given.copy()

@@ -120,7 +120,7 @@ def read_nodes(
     Args:
         path: run directory.
         graph: where the graph is now, if not where the run found it; it must be the same graph.
-        labels: CSV file of labels, beside those that the graph has for other nodes.
+        labels: CSV file of labels, in the place of the graph's; one of ``imgcl suggest`` stands beside them.
         data_dir: directory with raw files.
 
     Returns:
@@ -132,7 +132,8 @@ def read_nodes(
     given: Any = run.labels if (run.path / "labels.npy").exists() else None
     class_names, added = run.class_names, None
     if labels is not None:
-        given, added = joined_labels(run, align_labels(read_labels(labels, names or ()), n_nodes, names))
+        aligned = align_labels(read_labels(labels, names or ()), n_nodes, names)
+        given, added = joined_labels(run, aligned, labels)
         class_names = None
     found, problem = run_graph(run, graph, data_dir)
     missing = None if problem is None else f"{problem}: no degree, no centrality; pass its path (`graph`)"
