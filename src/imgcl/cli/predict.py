@@ -66,8 +66,8 @@ def predict(
     """Class, class probabilities and rank of every node, from the labels of some.
 
     Labels are those of the graph, or of --labels in their place; a file of `imgcl suggest` adds to them. All blocks of
-    the run are used, each with a weight chosen by cross-validation. Probabilities are calibrated, and hold for nodes whose
-    classes are as common as --prior says.
+    the run are used, each with a weight chosen by cross-validation. Probabilities are calibrated, and hold for nodes
+    whose classes are as common as --prior says.
 
     Examples:
       imgcl predict runs/mine --out predictions.csv
