@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
 from imgcl.data import synthetic_graph
 from imgcl.graph import Graph
+
+
+def pytest_configure() -> None:
+    """Ctrl-C is heard, also where the tests run in the background of a script, which ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -23,8 +23,8 @@ def run(*arguments):
 
 
 def following(text):
-    """The words of the command after ``next:``."""
-    (line,) = [line for line in text.splitlines() if line.startswith("next: ")]
+    """The words of the first command after ``next:``."""
+    line = next(line for line in text.splitlines() if line.startswith("next: "))
     return shlex.split(line.removeprefix("next: "))
 
 

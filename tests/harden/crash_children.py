@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -62,10 +63,10 @@ class Child:
     def runs(self) -> bool:
         return self.process.is_alive()
 
-    def send(self, signal: int) -> None:
+    def send(self, number: int) -> None:
         """Send a signal, if it still runs."""
         if self.process.is_alive():
-            os.kill(self.pid, signal)
+            os.kill(self.pid, number)
 
     def kill(self) -> bool:
         """SIGKILL; whether there was still something to kill."""
@@ -102,6 +103,7 @@ def _run(arguments: list[str], log: str, prepare: Callable[[], None] | None) -> 
         os.dup2(output, stream)
     sys.argv = ["imgcl", *arguments]
     os.environ["COLUMNS"] = "200"
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background of a script ignores it
     if prepare is not None:
         prepare()
     from imgcl.cli import main

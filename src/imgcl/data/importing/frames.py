@@ -60,7 +60,8 @@ def _own_words() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise type(error)(str(error).replace("`id_column`", "`id`")) from None
+        message = str(error).replace("`id_column`", "`id`")  # what the parameter is called here
+        raise type(error)(message) from None
 
 
 def _check_frames(nodes: Any, edges: Any) -> None:
