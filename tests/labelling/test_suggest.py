@@ -94,6 +94,8 @@ def test_a_run_knows_its_names_and_its_graph(tmp_path):
     ("options", "message"),
     [
         ({"budget": 0}, "`budget` is 0"),
+        ({"budget": 2.5}, "`budget` is 2.5: give a whole number"),
+        ({"budget": "5"}, "`budget` is '5': give a whole number"),
         ({"budget": 111}, "only 110 nodes were never suggested"),
         ({"budget": 3, "strategy": "covr"}, "did you mean 'cover'"),
         ({"budget": 3, "strategy": "uncertain"}, "begin with `strategy='cover'`"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +87,9 @@ def suggest(
 
 
 def check_budget(budget: int, left: int) -> None:
-    """Refuse a batch that cannot be: of no nodes, or of more than there are."""
+    """Refuse a batch that cannot be: of no nodes, of a part of one, or of more than there are."""
+    if not isinstance(budget, Integral):
+        raise InputError(f"`budget` is {budget!r}: give a whole number of nodes")
     if budget < 1:
         raise InputError(f"`budget` is {budget}: suggest at least 1 node")
     if budget > left:
