@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,9 +85,9 @@ def suggest(
         return _table(source, nodes, reasons(task, nodes))
 
 
-def check_budget(budget: int, left: int) -> None:
+def check_budget(budget: Any, left: int) -> None:
     """Refuse a batch that cannot be: of no nodes, of a part of one, or of more than there are."""
-    if not isinstance(budget, Integral):
+    if not isinstance(budget, int | np.integer):
         raise InputError(f"`budget` is {budget!r}: give a whole number of nodes")
     if budget < 1:
         raise InputError(f"`budget` is {budget}: suggest at least 1 node")
