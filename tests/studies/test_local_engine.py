@@ -1,5 +1,6 @@
 """The local engine with real worker processes."""
 
+import importlib
 import logging
 import os
 import signal
@@ -11,6 +12,7 @@ import pytest
 
 from imgcl.studies import Results, Store, run_study
 from imgcl.studies.engines.base import Settings
+from imgcl.studies.engines.local import Hand
 from imgcl.studies.engines.worker import Once
 from imgcl.studies.grid import expand
 
@@ -64,3 +66,44 @@ def test_a_worker_says_the_same_thing_once(caplog):
     finally:
         logger.removeFilter(once)
     assert [record.getMessage()[:17] for record in caplog.records] == ["imbalance exp:100", "imbalance exp:10:"]
+
+
+SLOW_CELL = """
+import time
+
+from imgcl._core.files import atomic_path
+from imgcl.studies.cells import Cell
+
+
+class SlowCell(Cell):
+    kind = "slow"
+
+    def identity(self):
+        return {}
+
+    @property
+    def loads(self):
+        return None
+
+    def compute(self, context):
+        context.directory.mkdir(parents=True, exist_ok=True)
+        with atomic_path(context.directory / "half.txt") as temporary:
+            temporary.write_text("half")
+            time.sleep(60)
+"""
+
+
+def test_a_worker_that_is_asked_to_end_leaves_nothing_half_written(tmp_path, monkeypatch):
+    (tmp_path / "slow_cell.py").write_text(SLOW_CELL)
+    monkeypatch.syspath_prepend(tmp_path)
+    cell = importlib.import_module("slow_cell").SlowCell()
+    store = Store(tmp_path / "studies")
+    hand = Hand(store, Settings(workers=1, threads=1), 1)
+    hand.give(cell)
+    deadline = time.monotonic() + 100
+    while not list(store.directory(cell).glob(".half*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    hand.ask_to_end()
+    hand.end()
+    assert hand.process.exitcode == 128 + signal.SIGTERM
+    assert not list(store.directory(cell).glob("*half*"))

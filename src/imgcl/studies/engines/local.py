@@ -19,6 +19,7 @@ from imgcl.studies.records import failure
 from imgcl.studies.store import Store
 
 TRIES = 2  # a cell whose worker dies is given to another worker once
+PATIENCE = 3.0  # seconds that a worker has to leave its cell
 
 
 class WorkerDiedError(RuntimeError):
@@ -60,8 +61,15 @@ class Hand:
             raise record
         return record
 
+    def ask_to_end(self) -> None:
+        """Let the process leave its cell: what it is writing is removed."""
+        if self.cell is not None:
+            self.process.terminate()
+
     def end(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, whatever it is doing; one that is in a cell has some time to leave it."""
+        if self.cell is not None:
+            self.process.join(PATIENCE)
         self.process.kill()
         self.process.join()
         self.pipe.close()
@@ -98,6 +106,8 @@ def run_local(agenda: Agenda, store: Store, settings: Settings, on_done: OnDone)
                 agenda.finished(cell, record)
                 on_done(cell, record)
     finally:
+        for hand in hands:
+            hand.ask_to_end()
         for hand in hands:
             hand.end()
 

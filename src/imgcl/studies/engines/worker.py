@@ -6,10 +6,12 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
+from types import FrameType
 
 from imgcl._core.files import DISK_TROUBLE
 from imgcl._core.locks import locked
@@ -27,6 +29,7 @@ def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> No
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
+    signal.signal(signal.SIGTERM, _leave)
     _end_with_parent()
     torch.set_num_threads(threads)
     for package in ("imgcl.data", "imgcl.imbalance"):  # every cell of a graph would say the same
@@ -44,6 +47,11 @@ def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> No
         except OSError as error:
             answer = error
         pipe.send(answer)
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    """End in good order: files that are half-written are removed, locks are released."""
+    sys.exit(128 + number)
 
 
 class Once(logging.Filter):
