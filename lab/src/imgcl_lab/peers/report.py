@@ -34,8 +34,8 @@ TEXT = (
     "Self-supervised embeddings with a balanced classifier against supervised networks made for imbalance, all on the "
     "same splits. Protocols: `imgcl` (10 % of the nodes labelled by `exp:100`, balanced test), `step:r` (20 labels per "
     "class, 20 / r for the smaller half of the classes; natural test) and `igl:r` (10 % labelled by `exp:r`, balanced "
-    "validation, natural test). The baselines are written from their papers on one trainer: two layers of width 64, "
-    "200 epochs, the epoch and one of two weight decays chosen on validation nodes. Embedding: `imgcl pretrain` with "
+    "validation, natural test). The baselines follow their authors' implementations on one trainer: two layers of "
+    "width 64, 200 epochs, the epoch and one of two weight decays chosen on validation nodes. Embedding: `imgcl pretrain` with "
     "its defaults, own and propagated features beside it. Percent, mean ± standard deviation over splits. Tail: the "
     "third of the classes with the fewest labels."
 )
