@@ -35,9 +35,9 @@ TEXT = (
     "same splits. Protocols: `imgcl` (10 % of the nodes labelled by `exp:100`, balanced test), `step:r` (20 labels per "
     "class, 20 / r for the smaller half of the classes; natural test) and `igl:r` (10 % labelled by `exp:r`, balanced "
     "validation, natural test). The baselines follow their authors' implementations on one trainer: two layers of "
-    "width 64, 200 epochs, the epoch and one of two weight decays chosen on validation nodes. Embedding: `imgcl pretrain` with "
-    "its defaults, own and propagated features beside it. Percent, mean ± standard deviation over splits. Tail: the "
-    "third of the classes with the fewest labels."
+    "width 64, 200 epochs, the epoch and one of two weight decays chosen on validation nodes. Embedding: `imgcl "
+    "pretrain` with its defaults, own and propagated features beside it. Percent, mean ± standard deviation over "
+    "splits. Tail: the third of the classes with the fewest labels."
 )
 BESIDE = (
     "In brackets: ours minus published. The published figures are means over seven base methods, with classes of "
