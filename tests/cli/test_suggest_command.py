@@ -113,6 +113,7 @@ def test_labels_of_another_file_stand_in_the_place_of_the_graph_s(imgcl, tmp_pat
     done = imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "p.csv")
     assert "the graph has labels of 91 further nodes: those of few.csv stand in their place" in done.err
     assert pd.read_csv(tmp_path / "p.csv")["given"].sum() == 4
+    assert read_nodes(tmp_path / "half", labels=tmp_path / "few.csv")[0].progress[0].startswith("4 labels of 2 classes")
 
 
 def test_what_a_page_cannot_show_is_refused_before_nodes_are_chosen(imgcl, run, tmp_path):

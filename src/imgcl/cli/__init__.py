@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from imgcl._core.errors import ImgclError
-from imgcl._core.interrupts import heeded_interrupts
+from imgcl._core.interrupts import Interrupts, heeded_interrupts
 from imgcl._core.terminal import print_everything
 from imgcl._core.version import __version__
 from imgcl.cli.baseline import baseline
@@ -90,6 +90,7 @@ def main() -> None:
     """Run the command line; a user's mistake is one line on standard error, never a traceback."""
     let_idle_threads_sleep()
     print_everything()
+    interrupts = Interrupts()
     try:
         with heeded_interrupts() as interrupts:
             app(prog_name="imgcl")  # also as python -m imgcl: what completion and usage lines are about

@@ -18,6 +18,7 @@ from imgcl.data import about
 from imgcl.evaluation import align_labels, read_labels
 from imgcl.graph import Graph
 from imgcl.labelling import progress
+from imgcl.labelling.files import is_batch
 from imgcl.labelling.inputs import joined_labels
 from imgcl.report.content import Nodes, ReportRun
 from imgcl.training import Run, RunConfig
@@ -144,7 +145,8 @@ def read_nodes(
         features, note = reference_blocks(run, graph, data_dir)
         names_and_labels |= {"features": features, "features_note": note}
     if labels is not None:
-        names_and_labels["progress"] = progress(run, labels).sentences()
+        far = progress(run, labels) if is_batch(labels) else progress(run.blocks, given)  # of the labels that count
+        names_and_labels["progress"] = far.sentences()
     return replace(known, graph=facts["name"], about=about(facts["source"]), **names_and_labels), remark
 
 
