@@ -162,7 +162,7 @@ function choice(id, options, change) {
 function startRanking() {
   const { prior, calibration, classes: listed } = chosenRanking();
   find("ranking-note").textContent =
-    `Every node has a probability for each class, from a linear model and boosted trees on all labels, averaged and calibrated (${calibration}) and at the class shares of ` +
+    `Every node has a probability for each class, from a linear model, boosted trees and a forest on all labels, averaged and calibrated (${calibration}) and at the class shares of ` +
     `${prior.source === "labels" ? "the labels" : `the nodes that are scored (${prior.source})`}. A labelled node is scored by a model that has not seen its label.`;
   choice("sought", listed.map((entry) => className(entry.class)), (place) => { ranked.place = place; changeRanking(); });
   choice("ranked-run", rankedRuns.map((run) => run.name), (run) => { ranked.run = run; changeRanking(); });

@@ -13,7 +13,7 @@ const CLASSIFIERS = {
   "nearest-mean": "the class with the nearest mean",
   lda: "Gaussian classes with one covariance",
   best: "the best of plain, reweight and logit-adjust on validation nodes",
-  ensemble: "the mean of a linear model and boosted trees, the classes' shares divided out",
+  ensemble: "the mean of a linear model, boosted trees and a forest, the classes' shares divided out",
   trees: "boosted trees or a random forest, classes weighted alike",
 };
 
