@@ -1,8 +1,9 @@
 """Run benchmarks and write their lines into the table of docs/performance.md.
 
-IMGCL_DATA=<directory with the raw files> python benchmarks/report.py [NAME …]
+IMGCL_DATA=<directory with the raw files> python benchmarks/report.py [NAME[:PART] …]
 
-Without names all of them; with names the other lines stay as they are.
+Without names all of them; with names (``methods:gbt``: one part of a benchmark) the other lines stay as they are. Every
+line is written as soon as it is measured.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ BENCHMARKS = (
 
 
 def run(name: str) -> dict[str, Any]:
-    command = [sys.executable, str(FOLDER / f"{name}.py"), "--json"]
+    benchmark, _, part = name.partition(":")
+    command = [sys.executable, str(FOLDER / f"{benchmark}.py"), "--json", *(["--only", part] if part else [])]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"benchmarks/{name}.py failed:\n{done.stderr}")
+        sys.exit(f"benchmarks/{benchmark}.py failed:\n{done.stderr}")
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
@@ -65,25 +67,38 @@ def shown(value: Any) -> str:
     )
 
 
-def table(results: dict[str, dict[str, Any]], earlier: list[list[str]]) -> str:
+def table(lines: list[list[str]]) -> str:
     header = ["benchmark", "ours, s", "reference, s", "ratio", "bar", "peak MB", "more"]
-    lines = [header, ["---"] * len(header)]
-    for name in BENCHMARKS:
-        measured = rows(name, results[name]) if name in results else []
-        lines += measured or [row for row in earlier if row[0].partition(":")[0] == name]
     versions = f"torch {torch.__version__}, Python {platform.python_version()}"
     machine = f"{platform.machine()}, {torch.get_num_threads()} threads, {versions}"
-    return "\n".join([f"Measured on {machine}.", "", *("| " + " | ".join(line) + " |" for line in lines)])
+    shown_lines = ("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *lines])
+    return "\n".join([f"Measured on {machine}.", "", *shown_lines])
+
+
+def replaced(earlier: list[list[str]], name: str, measured: list[list[str]]) -> list[list[str]]:
+    """The lines with those of a benchmark, or of a part of it, measured anew; benchmarks stay in their order."""
+    whole = ":" not in name
+    new = {row[0]: row for row in measured}
+    kept = [new.pop(row[0], row) for row in earlier if row[0] in new or not (whole and _benchmark(row) == name)]
+    return sorted([*kept, *new.values()], key=lambda row: BENCHMARKS.index(_benchmark(row)))
+
+
+def _benchmark(row: list[str]) -> str:
+    return row[0].partition(":")[0]
+
+
+def write_lines(name: str, result: dict[str, Any]) -> None:
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    old, _, after = rest.partition(END)
+    earlier = [[cell.strip() for cell in line[1:-1].split("|")] for line in old.splitlines() if line[:1] == "|"][2:]
+    lines = replaced(earlier, name, rows(name.partition(":")[0], result))
+    write_text(PAGE, f"{before}{BEGIN}\n{table(lines)}\n{END}{after}")
 
 
 def main() -> None:
-    results = {name: run(name) for name in sys.argv[1:] or BENCHMARKS}
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    old, _, after = rest.partition(END)
-    earlier = [[cell.strip() for cell in line[1:-1].split("|")] for line in old.splitlines() if line[:1] == "|"]
-    text = table(results, earlier)
-    print(text)
-    write_text(PAGE, f"{before}{BEGIN}\n{text}\n{END}{after}")
+    for name in sys.argv[1:] or BENCHMARKS:
+        print(name, flush=True)
+        write_lines(name, run(name))
 
 
 if __name__ == "__main__":
