@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,17 @@ def test_every_page_has_a_journal() -> None:
 def test_journals_are_small_and_without_failures(name: str) -> None:
     assert STORE.journal(name).path.stat().st_size < 3_000_000
     assert results(name).counts()["failed"] == 0
+
+
+def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *arguments], cwd=RESULTS, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(
+    git("rev-parse", "--is-shallow-repository").stdout.strip() != "false", reason="needs the repository's history"
+)
+@pytest.mark.parametrize("page", sorted(RESULTS.glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_names_commits_of_this_repository(page: Path) -> None:
+    named = re.findall(r"\b[0-9a-f]{10}\b", " ".join(re.findall("^- commit: .*", page.read_text(), re.MULTILINE)))
+    assert named or page.stem == "README"
+    assert [commit for commit in named if git("merge-base", "--is-ancestor", commit, "HEAD").returncode] == []
