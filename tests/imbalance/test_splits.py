@@ -170,9 +170,19 @@ def test_natural_is_a_simple_random_sample_that_misses_no_class() -> None:
     counts = np.array([split.sizes.sizes for split in splits if split.sizes])
     assert counts.sum(axis=1).tolist() == [100] * 300
     assert counts[:, 2].min() == 1
-    # hypergeometric: 100 of 996, 88 of class 1: mean 8.835, sd 2.70, sd of the mean 0.156
-    assert counts[:, 1].mean() == pytest.approx(8.835, abs=0.6)
-    assert counts[:, 1].std() == pytest.approx(2.7, abs=0.5)
+    # hypergeometric: 100 of 1002, 90 of class 1: mean 8.98, sd 2.71, sd of the mean 0.157
+    assert counts[:, 1].mean() == pytest.approx(8.98, abs=0.6)
+    assert counts[:, 1].std() == pytest.approx(2.71, abs=0.5)
+
+
+def test_natural_has_the_shares_of_the_graph_whatever_validation_and_test_take() -> None:
+    y = labels([800, 200])
+    splits = make_splits(y, "natural", splits=200, val_per_class=15, test_per_class=150)
+    counts = np.array([split.sizes.sizes for split in splits if split.sizes])
+    assert counts[:, 1].mean() == pytest.approx(20, abs=1)  # sd 3.8, of the mean 0.27; 4.2 % of what is left
+    many = make_splits(y, "natural@50%", splits=1, val_per_class=15, test_per_class=150)[0].sizes
+    assert many is not None
+    assert many.sizes == (465, 35)  # all that is left of class 1, the others take its place
 
 
 def test_classes_without_nodes_are_no_classes() -> None:

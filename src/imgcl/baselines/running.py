@@ -27,7 +27,7 @@ from imgcl.baselines.trees import WEIGHTS, trees, trees_neighbours
 from imgcl.evaluation import EvaluationResult, class_groups, evaluate
 from imgcl.evaluation.estimators import classifier_names
 from imgcl.evaluation.labels import Labels, encode_labels
-from imgcl.evaluation.protocol import law_name, missing_classes, protocol_splits, score_predictions
+from imgcl.evaluation.protocol import law_name, missing_classes, protocol_splits, rarer_in_training, score_predictions
 from imgcl.evaluation.results import Scores
 from imgcl.graph import Graph
 from imgcl.imbalance import Protocol, Split
@@ -178,7 +178,7 @@ def run_baseline(
             labels.names,
             class_groups(sizes),
             {"imbalance": law_name(drawn, imbalance, splits), **entry},
-            notes=missing_classes(labels, drawn, labels.names),
+            notes=(*missing_classes(labels, drawn, labels.names), *rarer_in_training(labels, drawn)),
         )
     facts = {"baseline": name, **{key: str(value) for key, value in options.items()}, **result.protocol}
     return replace(result, protocol=facts)

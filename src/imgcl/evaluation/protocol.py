@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
 from imgcl._core.words import did_you_mean
-from imgcl.evaluation.alignment import ordered_labels
+from imgcl.evaluation.alignment import names_of, ordered_labels
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.ceiling import ceiling_models
 from imgcl.evaluation.estimators import choose_classifiers, cost, fit_classifier
@@ -29,10 +29,11 @@ from imgcl.evaluation.results import EvaluationResult, Scores
 from imgcl.evaluation.tasks import Bench, Classified, Model, Task
 from imgcl.evaluation.transductive import Transductive
 from imgcl.graph import Graph
-from imgcl.imbalance import Protocol, Split, make_splits, natural_test, parse_protocol
+from imgcl.imbalance import Protocol, Split, class_order, make_splits, natural_test, parse_protocol
 
 TESTS = ("balanced", "natural")
 FEW = 5  # a class with fewer test nodes has figures that say little
+ABOUT = 0.9  # of a share: above it a random draw is as good as the graph's
 DIGITS = 6  # of stored ranking metrics
 
 
@@ -62,7 +63,8 @@ def evaluate(
             for each block, 0 included, on the validation nodes. Your own classifiers see all blocks with weight 1.
         y: labels, integers or text; -1, ``None``, NaN, empty and the like for unlabelled nodes, which are not used. One
             per node, or by name, as in :func:`imgcl.evaluation.predict`.
-        imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`.
+        imbalance: law of the training labels, see :func:`imgcl.imbalance.make_splits`. The default is the paper's;
+            ``"natural"`` with ``test="natural"`` is what the command ``imgcl evaluate`` does.
         classifier: a name of ``imgcl.evaluation.CLASSIFIERS``, ``ensemble`` (a linear model and trees,
             averaged), ``trees`` (boosting or a random forest, see :class:`imgcl.evaluation.TreesClassifier`), any
             classifier with scikit-learn's conventions, or a sequence of names, classifiers and pairs
@@ -106,7 +108,7 @@ def evaluate(
         >>> evaluate(Z, y, imbalance="exp:10", classifier=KNeighborsClassifier(), splits=3).classifiers
         ('KNeighborsClassifier',)
     """
-    names = graph.node_names if node_names is None and graph is not None else node_names
+    names = names_of(Z, graph.node_names if node_names is None and graph is not None else node_names)
     labels = encode_labels(ordered_labels(y, Z, names), class_names)
     blocks = Blocks.of(Z, len(labels.codes))
     chosen, fit, seed = choose_classifiers(classifier), resolve_probe(probe), as_seed(random_state)
@@ -135,6 +137,7 @@ def evaluate(
         notes=(
             *missing_classes(labels, drawn, labels.names),
             *few_test_nodes(labels, drawn),
+            *rarer_in_training(labels, drawn),
             *([f"transductive, with the edges and embeddings of all nodes: {', '.join(looking)}"] if looking else []),
         ),
     )
@@ -188,11 +191,18 @@ def draw_splits(
     """The splits to evaluate on: drawn, or the given ones after a check."""
     if isinstance(splits, int | np.integer):
         return make_splits(labels.codes, imbalance, int(splits), random_state, class_names=labels.names, **options)
-    given = list(splits)
+    listed: Any = splits
+    if not isinstance(listed, Iterable) or isinstance(listed, str):
+        raise InputError(f"splits is {splits!r}: give a number of splits to draw, or a list of splits")
+    given = list(listed)
     if not given or options:
         wrong = "splits is empty" if not given else f"{', '.join(options)} cannot be changed in splits that are given"
         raise InputError(f"{wrong}: give a number of splits to draw, or a list of splits")
     for i, split in enumerate(given):
+        if not isinstance(split, Split):
+            raise InputError(
+                f"splits[{i}] is of type {type(split).__name__}: give imgcl.imbalance.Split(train, val, test)"
+            )
         for part in ("train", "val", "test"):
             nodes = getattr(split, part)
             if not len(nodes):
@@ -234,6 +244,20 @@ def few_test_nodes(labels: Labels, drawn: Sequence[Split]) -> tuple[str, ...]:
     if not few:
         return ()
     return (f"classes with under {FEW} test nodes ({', '.join(few)}): their figures say little; label more",)
+
+
+def rarer_in_training(labels: Labels, drawn: Sequence[Split]) -> tuple[str, ...]:
+    """A note where too few nodes of the rarest class were left for as many labels as its share."""
+    if drawn[0].sizes is None or not drawn[0].sizes.imbalance.is_natural:
+        return ()
+    trained = np.sum([split.sizes.sizes for split in drawn if split.sizes is not None], axis=0)
+    k = class_order(labels.sizes)[-1]
+    share, own = trained[k] / trained.sum(), labels.sizes[k] / labels.sizes.sum()
+    if share > ABOUT * own:
+        return ()
+    why = "equally many nodes of every class are set aside first, to validate and test"
+    rarer = f"{100 * share:.1f} % of the training labels, {100 * own:.1f} % of all labels"
+    return (f"class {labels.names[k]!r} has {rarer}: {why}",)
 
 
 def score_predictions(

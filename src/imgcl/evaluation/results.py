@@ -154,7 +154,7 @@ class EvaluationResult:
             >>> Z = np.eye(2)[(y == "rare").astype(int)]
             >>> result = evaluate(Z, y, "natural", "plain", splits=2, test="natural")
             >>> result.class_frame("plain")[["class", "group", "test_nodes", "recall", "auprc"]].values.tolist()
-            [['common', 'head', 76.5, 1.0, 1.0], ['rare', 'tail', 25.5, 1.0, 1.0]]
+            [['common', 'head', 72.0, 1.0, 1.0], ['rare', 'tail', 24.0, 1.0, 1.0]]
         """
         import pandas as pd
 

@@ -4,7 +4,7 @@ A law is one function ``law(n_classes, *parameters)`` that gives a positive weig
 
 | written | weight of class k = 0..K-1 |
 |---|---|
-| `natural` | as sampled: the training nodes are a simple random sample |
+| `natural` | as sampled: classes are as common as in a simple random sample of all labelled nodes |
 | `exp:r` | r^(-k/(K-1)): the largest class has r times the labels of the smallest |
 | `pareto:a`, `pareto:a:lomax` | u_k^(-1/a) - 1, the quantiles of a Lomax distribution |
 | `pareto:a:classic` | u_k^(-1/a), the quantiles of a Pareto distribution on [1, inf) |

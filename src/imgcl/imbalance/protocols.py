@@ -165,5 +165,5 @@ def parse_protocol(spec: str | Protocol) -> Protocol:
     except ValueError:
         number = None
     if kind is None or number is None or not 1 <= number < np.inf:
-        raise InputError(f"protocol is {spec!r}: write imgcl, step:10, step:20, step:100, igl:20 or igl:100")
+        raise InputError(f"`protocol` is {spec!r}: write imgcl, step:10, step:20, step:100, igl:20 or igl:100")
     return Protocol(f"{name}:{number:g}" if ratio else name, number, kind.test)

@@ -103,11 +103,17 @@ def law_sizes(imbalance: Imbalance, total: int, counts: Ints, available: Ints) -
 def natural_sizes(
     imbalance: Imbalance, total: int, counts: Ints, available: Ints, rng: np.random.Generator
 ) -> ClassSizes:
-    """Labels per class as a simple random sample gives them; a class that it missed takes one from the largest."""
+    """Labels per class as a simple random sample of all labelled nodes gives them.
+
+    A class with fewer nodes left than that leaves the rest to the others; one that was missed takes a label from the
+    largest.
+    """
     order = class_order(counts)
     check_total(total, len(order), int(available[order].sum()))
+    left = available[order]
+    drawn = np.minimum(rng.multivariate_hypergeometric(counts[order], total), left)
     sizes = np.zeros(len(counts), dtype=np.int64)
-    sizes[order] = rng.multivariate_hypergeometric(available[order], total)
+    sizes[order] = drawn + rng.multivariate_hypergeometric(left - drawn, total - int(drawn.sum()))
     for k in order[sizes[order] == 0]:
         sizes[np.argmax(sizes)] -= 1
         sizes[k] = 1

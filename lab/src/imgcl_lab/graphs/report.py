@@ -137,11 +137,10 @@ def _graphs(results: Results) -> Table:
 
 def _matrix(results: Results, title: str, beside: Row) -> Table:
     """Accuracy of every method on every graph with the best classifier, means alone."""
-    rows = [(method, *beside) for method in METHODS] + ([PAIR] if beside else [])
-    lines = []
-    for dataset in results.values("dataset"):
-        known = [found(results, dataset, row) for row in rows]
-        lines.append([marked(dataset), *(_mean(each) for each in known)])
+    datasets = results.values("dataset")
+    every = [(method, *beside) for method in METHODS] + ([PAIR] if beside else [])
+    rows = [row for row in every if any(found(results, dataset, row) for dataset in datasets)]
+    lines = [[marked(name), *(_mean(found(results, name, row)) for row in rows)] for name in datasets]
     header = ["graph", *("+".join(titled(name) for name in row if name not in FEATURES) for row in rows)]
     return Table(title, header, lines, "Accuracy with classifier `best`.")
 
@@ -152,24 +151,27 @@ def _mean(row: Found | None) -> str:
 
 
 def rows_of(dataset: str) -> list[Row]:
-    """The rows of a graph's own table."""
+    """The rows that a graph's own table can have, in their order."""
     walks = [(walk,) for walk in WALKS] if dataset in WALKED else []
     both = [row for method in METHODS for row in ((method,), (method, *FEATURES))]
     return [OWN, PROPAGATED, *walks, *both, PAIR]
 
 
 def _rows_table(results: Results, dataset: str) -> Table:
-    known = {row: found(results, dataset, row) for row in rows_of(dataset)}
+    known = {row: each for row in rows_of(dataset) if (each := found(results, dataset, row)) is not None}
     lines = [[row_title(row), *_cells(results, dataset, row, each)] for row, each in known.items()]
     figures = [f"{name}: {part}" for name in CLASSIFIERS for part in ("accuracy", "95 %", "tail", "95 %")]
     header = ["row", *figures, "best: gain over the better reference", "weights of the blocks", "cells"]
     law = results.find(dataset=dataset)[0]["imbalance"]
-    return Table(titled(dataset), header, lines, f"Labels `{law}`. Weights: of `best`, percent, mean over cells.")
+    return Table(
+        titled(dataset),
+        header,
+        lines,
+        f"Labels `{law}`. Weights: of `best`, percent, mean over cells (seeds x splits).",
+    )
 
 
-def _cells(results: Results, dataset: str, row: Row, known: Found | None) -> list[str]:
-    if known is None:
-        return [MISSING] * (4 * len(CLASSIFIERS) + 3)
+def _cells(results: Results, dataset: str, row: Row, known: Found) -> list[str]:
     cells = []
     for classifier in CLASSIFIERS:
         for metric in ("accuracy", "tail"):
