@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from imgcl.studies import Graphs, Results, Store, StudySpec, run_study
 from imgcl_lab import peers
 from imgcl_lab.peers import report as page
 from imgcl_lab.peers import rows
+from imgcl_lab.peers.answer import answers
 from imgcl_lab.peers.ranks import cliques, critical_difference, critical_difference_diagram, mean_ranks
 
 SPEC = StudySpec(
@@ -21,11 +24,12 @@ CHOSEN = ("embedding+best", "embedding+pooled", "gcn+plain", "gcn+balanced-softm
 
 def test_labels_are_distinct_and_the_published_protocol_comes_first() -> None:
     assert len(rows.BY_LABEL) == len(rows.ROWS)
-    protocol, graphs = next(rows.stages())
-    assert (protocol, graphs) == ("step:10", rows.CITATION)
+    assert next(rows.stages())[0] == "step:10"
     assert {row.family for row in rows.ROWS} - {""} == set(page.PUBLISHED)
     pairs = [(protocol, name) for protocol, names in rows.stages() for name in names]
     assert len(set(pairs)) == len(pairs)
+    assert {name for protocol, name in pairs if protocol == "step:10"} == set(rows.CITATION)
+    assert {name for protocol, name in pairs if protocol == "imgcl"} == set(rows.GRAPHS)
     assert peers.STUDY.spec.checked().datasets == rows.GRAPHS
 
 
@@ -58,8 +62,40 @@ def test_the_page_has_every_row_ranks_and_costs(results: Results) -> None:
     assert " + " not in costs["GCN"]
     published = tables["Beside published figures: balanced accuracy, `step:10`"]
     assert {cell for line in published.rows for cell in line[1:4]} == {page.OPEN}  # no citation graph was run
-    assert made.figures["ranks"]().axes
+    assert made.figures["peers-ranks"]().axes
     assert all(0 <= line["value"] <= 1 for line in made.data)
+    assert [text[:15] for text in made.text] == ["With many label", "With two labels", "Self-supervised"]
+
+
+def test_the_answer_names_the_best_of_either_kind_where_all_are_finished() -> None:
+    cells = {  # balanced accuracy of two splits
+        ("cora", "embedding+best"): [0.7, 0.8],
+        ("cora", "embedding+pooled"): [0.6, 0.6],
+        ("cora", "gcn+plain"): [0.5, 0.7],
+        ("cora", "gcn+balanced-softmax+tam=1"): [0.9, 0.9],
+        ("pubmed", "gcn+plain"): [1.0, 1.0],  # the others are open
+    }
+    values = {key: {"values": dict.fromkeys(rows.METRICS, each), "seconds": 3.0} for key, each in cells.items()}
+    chosen = [row for row in rows.ROWS if row.label in CHOSEN]
+    (sentence,) = answers(ByHand(values), chosen, ("cora", "pubmed"))
+    assert sentence == (
+        "With two labels in each rare class (`step:10`), mean over one graph: embedding, `best` 75.0 (tail 75.0, "
+        "1.5 s a split). The supervised network that is best by these figures themselves: TAM, balanced softmax 90.0 "
+        "(tail 90.0, 1.5 s a split)."
+    )
+
+
+class ByHand(Results):
+    """Results of `step:10` by data set and method."""
+
+    def __init__(self, values: dict[tuple[str, str], dict[str, Any]]) -> None:
+        self.values_by_hand = values
+
+    def find(self, **labels: Any) -> list[dict[str, Any]]:
+        return [labels] if labels["imbalance"] == "step:10" else []
+
+    def result(self, point: Mapping[str, Any]) -> Any:
+        return self.values_by_hand.get((point["dataset"], point["method"]))
 
 
 def test_a_figure_below_the_published_one_says_so() -> None:
