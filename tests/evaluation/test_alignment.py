@@ -35,7 +35,7 @@ def forms():
         "partial Series": series.dropna()[::-1],
         "category": series.astype("category").iloc[SHUFFLED],
         "default index": pd.Series(KNOWN),
-        "foreign index": pd.Series(KNOWN, index=[f"row {i}" for i in range(N)]),
+        "row numbers": pd.Series(KNOWN, index=range(7, 7 + N)),
     }
 
 
@@ -82,12 +82,20 @@ def test_numbers_as_names():
     by_position = pd.Series(["x", "y", "z"])
     assert by_name(by_position, 3, names) is by_position  # the default index: positions, though no name is 0
     assert by_name(pd.Series(["x", "y"], index=[7, 5]), 3, names) == {7: "x", 5: "y"}
-    cut = pd.Series(["x", "y", "z"], index=[1, 2, 0])  # as cross-validation cuts a Series: names no node
+    assert by_name(pd.Series(["x", "y"], index=[7.0, 5.0]), 3, names) == {7.0: "x", 5.0: "y"}  # after a join
+    cut = pd.Series(["x", "y", "z"], index=[1, 2, 4])  # as cross-validation cuts a Series: names no node
     assert by_name(cut, 3, names) is cut
 
 
+def test_a_series_with_the_type_of_a_joined_index_is_by_name():
+    """Of ids with gaps pandas makes floats: 5.0 is node 5, not a name of nobody."""
+    aligned = ordered_labels(pd.Series(["x", "y", "z"], index=[7.0, 5.0, 6.0]), np.zeros((3, 1)), ["5", "6", "7"])
+    assert aligned.tolist() == ["y", "z", "x"]
+    assert ordered_labels({1.0: "x"}, np.zeros((2, 1))).tolist() == [None, "x"]
+
+
 def test_without_names_a_series_is_taken_by_position():
-    labels = pd.Series(["x", "y"], index=[1, 0])
+    labels = pd.Series(["x", "y"], index=[4, 0])
     assert by_name(labels, 2) is labels
     assert ordered_labels(labels, [[1.0], [2.0]]) is labels
 
@@ -96,7 +104,9 @@ def test_without_names_a_series_is_taken_by_position():
     ("labels", "message"),
     [
         (pd.Series(["x", "y"], index=["a", "z"]), "index has 'z', which is not a node's name .1 such.: leave it out"),
-        (pd.Series(["x"], index=["z"]), "a Series of 1 labels, whose index names none of the 2 nodes"),
+        (pd.Series(["x", "y"], index=["A", "B"]), "index has 'A', which is not a node's name .2 such.: leave it out"),
+        (pd.Series(["x", "y"], index=[1, 0]), "index is the node numbers in another order: pass labels.sort_index"),
+        (pd.Series(["x"], index=[8]), "a Series of 1 labels, whose index names none of the 2 nodes"),
         (pd.Series(["x"]), "a Series of 1 labels, whose index names none of the 2 nodes"),
         (pd.Series(["x", "y"], index=["a", "a"]), r"labels.index\[0\] and labels.index\[1\] are both 'a'"),
         ({"z": "x"}, "labels have node 'z', which is not a node name or a node number"),
@@ -105,6 +115,24 @@ def test_without_names_a_series_is_taken_by_position():
 def test_what_is_refused(labels, message):
     with pytest.raises(InputError, match=message):
         ordered_labels(labels, [[1.0], [2.0]], ["a", "b"])
+
+
+def test_rows_of_a_frame_in_another_order_than_the_nodes_are_refused():
+    """Labels follow one order and rows the other: every label would be that of another node."""
+    graph = imgcl.Graph.from_edges([[0], [1]], x=Z, node_names=NAMES)
+    shuffled = FRAME.iloc[SHUFFLED]
+    for use in (
+        lambda: imgcl.evaluate(shuffled, FORMS["shuffled Series"], "natural", "plain", 2, graph=graph),
+        lambda: imgcl.evaluate(shuffled, KNOWN, "natural", "smooth", 2, graph=graph),
+        lambda: predict(shuffled, KNOWN, "plain", node_names=NAMES),
+        lambda: fit_scorer({"learned": shuffled}, FORMS["dict"], "plain", node_names=NAMES),
+        lambda: imgcl.suggest(shuffled, 3, strategy="balanced", graph=graph),
+    ):
+        with pytest.raises(
+            InputError, match=r"row 0 of the embedding is 'item-\d+' by its index, but node 0 is 'item-0'"
+        ):
+            use()
+    assert predict(FRAME, KNOWN, "plain", node_names=range(N))["node"].tolist() == list(range(N))  # new names
 
 
 def test_the_index_of_blocks():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from imgcl._core.errors import InputError
 from imgcl.evaluation import Calibration, fit_calibration, reliability
 
 
@@ -46,9 +47,29 @@ def test_no_two_scores_become_one_probability() -> None:
 
 def test_few_labels_change_nothing_but_what_is_known() -> None:
     logits, y = drawn(9, slope=1, bias=0)
-    assert fit_calibration(logits, y, [0.0, -2.0]) == Calibration(1.0, (0.0, -2.0))
+    assert fit_calibration(logits, y, [0.0, -2.0]) == Calibration(
+        1.0, (0.0, -2.0), floor=tuple(np.bincount(y, minlength=2) / 90)
+    )
     assert fit_calibration(np.zeros((0, 2)), [], [0.0, 0.0]).slope == 1
     assert fit_calibration(np.zeros((50, 2)), np.zeros(50, dtype=int), [0.0, 0.0]).bias == (0, 0)  # a single class
+
+
+def test_no_class_is_certain_from_a_few_labels() -> None:
+    """By hand: 99 labels, a third of them of class 1; one label more could be of any class: 1 in 100."""
+    y = np.arange(99) % 3 == 0
+    found = fit_calibration(np.stack([np.zeros(99), np.where(y, 4.0, -4.0)], axis=1), y.astype(int), [0, 0])
+    assert found.floor == pytest.approx((2 / 300, 1 / 300))
+    p = found.probabilities([[0, 500.0], [500.0, 0], [0, 1.0], [0, 2.0]])
+    assert p[:2, 1] == pytest.approx([1 - 2 / 300, 1 / 300])
+    assert p.sum(axis=1) == pytest.approx(np.ones(4))
+    assert p[1, 1] < p[2, 1] < p[3, 1] < p[0, 1]
+    bare = Calibration(found.slope, found.bias)
+    mean = bare.probabilities([[0, 4.0], [0, -4.0], [0, -4.0]]).mean(axis=0)
+    wanted = found.floor + 0.99 * mean  # a mean that is the labels' shares stays so
+    assert found.probabilities([[0, 4.0], [0, -4.0], [0, -4.0]]).mean(axis=0) == pytest.approx(wanted)
+    assert Calibration.from_dict(found.to_dict()) == found
+    old = {name: value for name, value in found.to_dict().items() if name != "floor"}
+    assert Calibration.from_dict(old) == bare
 
 
 def test_several_classes_and_one_without_labels_outside() -> None:
@@ -70,3 +91,14 @@ def test_reliability_by_hand() -> None:
     ]
     assert reliability([], [], bins=5) == []
     assert len(reliability([0.1, 0.2], [0, 1], bins=5)) == 2
+
+
+def test_what_cannot_be_calibrated() -> None:
+    with pytest.raises(InputError, match=r"scores have shape \(5, 2\) and classes \(2,\)"):
+        fit_calibration(np.zeros((5, 2)), [0, 1], [0, 0])
+    with pytest.raises(InputError, match="NaN in row 0"):
+        fit_calibration(np.full((20, 2), np.nan), [0, 1] * 10, [0, 0])
+    with pytest.raises(InputError, match="give one for each of the 2 classes"):
+        fit_calibration(np.zeros((20, 2)), [0, 1] * 10, [0])
+    with pytest.raises(InputError, match="give one of each per node"):
+        reliability([0.5], [1, 0])

@@ -5,6 +5,7 @@ import pytest
 
 from imgcl._core.errors import InputError
 from imgcl.evaluation import Decision, choose_decision, parse_rule
+from imgcl.evaluation.decisions import expected_rates
 
 NAMES = ("banned", "ok")
 # ten nodes in falling order of their score for class 0; its nodes are at 1, 2, 4 and 7
@@ -65,6 +66,13 @@ def test_expected_rates_and_intervals() -> None:
     assert Decision.from_dict(json.loads(json.dumps(decision.to_dict()))) == decision
 
 
+def test_an_interval_contains_a_rate_that_was_never_observed() -> None:
+    ok, banned = expected_rates(np.array([[40, 0], [2, 0]]), [0.9, 0.1], np.random.default_rng(0))
+    assert banned["flag_rate"]["value"] == banned["flag_rate"]["ci95"][0] == 0
+    assert ok["recall"]["value"] == ok["recall"]["ci95"][1] == 1
+    assert banned["precision"]["value"] is None
+
+
 def test_nodes_with_one_score_are_flagged_together() -> None:
     flat = np.zeros((10, 2))
     for text in ("flag-rate:10%", "min-recall:0.5", "min-precision:0.4"):
@@ -89,6 +97,8 @@ def test_a_named_class_is_flagged_and_the_others_compete() -> None:
         ("cost:spam=3", "`decision` has class 'spam': the classes are banned, ok"),
         ("flag-rate:200%", "give one rate above 0 and at most 1"),
         ("min-recall:banned=0.5,ok=0.5", "give one rate"),
+        ("cost:banned=0,ok=0", "at least one class must cost something"),
+        ("cost:banned=1,banned=2", "a class twice"),
         ("min-precision:high", "expected a number"),
     ],
 )

@@ -201,6 +201,9 @@ def test_what_cannot_be_explained_is_refused() -> None:
         explain(fit_scorer(Z, y, LogisticRegression()), Z, y, [0])
     with pytest.raises(InputError, match="`target` is 'tea': the classes are 0, 1"):
         explain(scorer, Z, y, [0], target="tea")
+    assert explain(scorer, Z, y, [0], target=1)[0].class_name == "1"  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="n_features is 5 and n_labelled -1: give 0 or more"):
+        explain(scorer, Z, y, [0], n_labelled=-1)
     with pytest.raises(InputError, match=r"`nodes` has 120: nodes are 0\.\.119"):
         explain(scorer, Z, y, [120])
     with pytest.raises(InputError, match="give the labels that it was fitted to"):

@@ -79,9 +79,30 @@ def test_priors_as_they_are_written(text: Any, shares: tuple[float, float]) -> N
         ("banned=0.4,ok=0.4", "each must be above 0 and below 1, and all sum to 1"),
         ("banned=much", "`prior` has 'much': expected a number"),
         ("banned=0.1,=0.2", "write class=number"),
-        ([0.2, 0.3, 0.5], r"shape \(3,\): give one share for each of the 2 classes"),
+        ([0.2, 0.3, 0.5], r"`prior` is \[0.2, 0.3, 0.5\]: give one share for each of the 2 classes"),
+        (["a", "b"], r"`prior` is \['a', 'b'\]: give one share for each of the 2 classes"),
+        (Prior((0.2, 0.3, 0.5), "given"), r"`prior` is Prior\(.*: give one share for each of the 2 classes"),
+        ("banned=10%,banned=30%", "`prior` has 'banned=10%,banned=30%', a class twice"),
+        (None, "`prior` is None: give one share for each of the 2 classes"),
     ],
 )
 def test_wrong_priors(wrong: str | Mapping[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         parse_prior(wrong, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("p", "shares", "message"),
+    [
+        ([0.5, 0.5], [0.5, 0.5], r"probabilities have shape \(2,\)"),
+        ([[0.5, 0.5]], [3.0], "give probabilities"),
+        ([[0.5, 0.5]], [1.0, 0.0], "for each of the K classes a share above 0"),
+        ([[np.nan, 0.5]], [0.5, 0.5], "probabilities must be finite"),
+    ],
+)
+def test_nothing_is_estimated_from_what_is_no_probability(p: Any, shares: list[float], message: str) -> None:
+    for estimate in (estimate_prior, natural_prior):
+        with pytest.raises(InputError, match=message):
+            estimate(p, shares)
+    with pytest.raises(InputError, match="of at least one node"):
+        estimate_prior(np.empty((0, 2)), [0.5, 0.5])

@@ -141,5 +141,30 @@ def test_few_test_nodes_are_said() -> None:
     assert any(note.startswith("classes with under 5 test nodes ('1' ") for note in result.notes)
 
 
+def test_a_class_that_is_rarer_among_training_labels_is_said() -> None:
+    y = np.repeat([0, 1], [900, 100])
+    Z = np.random.default_rng(0).standard_normal((1000, 3))
+    said = "of the training labels, 10.0 % of all labels: equally many nodes of every class are set aside first"
+    assert said in str(evaluate(Z, y, "natural@40%", "plain", splits=2, test="natural"))
+    assert said not in str(evaluate(Z, y, "natural", "plain", splits=20, test="natural"))
+    assert said not in str(evaluate(Z, y, "exp:9", "plain", splits=2))
+
+
 def test_all_metrics_by_name() -> None:
     assert tuple(ranking_metrics(FALLING / 5, Y)) == RANKING
+
+
+@pytest.mark.parametrize(
+    ("scores", "y", "message"),
+    [
+        ([0.5, 0.2], [1, 0], r"scores have shape \(2,\) and classes \(2,\): give scores \(n, K\)"),
+        ([[0.5, 0.5]], [1, 0], r"shape \(1, 2\) and classes \(2,\)"),
+        ([[0.5, 0.5]], ["a"], r"classes must be integers 0..1"),
+        ([[0.5, 0.5]], [2], r"classes must be integers 0..1"),
+        ([[0.5, np.nan]], [1], "scores have NaN in row 0"),
+    ],
+)
+@pytest.mark.parametrize("metric", [auroc, average_precision, recall_at, precision_at, lift_at, brier_score])
+def test_what_is_no_ranking(metric, scores, y, message):
+    with pytest.raises(InputError, match=message):
+        metric(scores, y)

@@ -2,14 +2,16 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 import imgcl.evaluation.scorer as scorer_module
+from imgcl import Graph
 from imgcl._core.errors import InputError, RunError
-from imgcl.evaluation import CLASSIFIERS, FittedScorer, average_precision, fit_scorer, predict
+from imgcl.evaluation import CLASSIFIERS, FittedScorer, average_precision, explain, fit_scorer, predict
 
 Problem = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]
 
@@ -140,6 +142,7 @@ def test_foreign_classifiers(fraud: Problem, tmp_path: Path) -> None:
     frame = predict(Z, some(y, given), LinearSVC())
     assert frame["p_1"].isna().all()
     assert set(frame["class"]) == {"0", "1"}
+    assert frame["rank"].isna().all()
     with pytest.raises(InputError, match="'LinearSVC' gives no probabilities"):
         predict(Z, some(y, given), LinearSVC(), decision="flag-rate:10%")
 
@@ -163,3 +166,34 @@ def test_quality_is_plain(fraud: Problem) -> None:
     assert 0.5 < rare["auroc"] < 1
     assert sum(b["nodes"] for b in rare["reliability"]) == given.sum()
     assert quality["ece"] < 0.05
+
+
+def test_blocks_are_found_by_name_in_any_order(fraud: Problem) -> None:
+    Z, y, given = fraud
+    blocks = {"learned": Z[:500, :3], "text": Z[:500, 3:]}  # of one width: only the names tell them apart
+    scorer = fit_scorer(blocks, some(y, given)[:500], "plain")
+    turned = dict(reversed(blocks.items()))
+    assert np.array_equal(scorer.predict_proba(turned), scorer.predict_proba(blocks))
+    assert scorer.frame(turned).equals(scorer.frame(blocks))
+    found, expected = (explain(scorer, each, some(y, given)[:500], [3])[0] for each in (turned, blocks))
+    assert found == expected
+
+
+def test_names_of_a_frame_are_kept(fraud: Problem) -> None:
+    Z, y, given = fraud
+    scorer = fit_scorer(Z[:500], some(y, given)[:500], "plain")
+    table = pd.DataFrame(Z[:3], index=["a", "b", "c"])
+    assert scorer.frame(table)["node"].tolist() == ["a", "b", "c"]
+    assert scorer.frame(table, node_names=["x", "y", "z"])["node"].tolist() == ["x", "y", "z"]
+    with pytest.raises(InputError, match=r"^Z\[0, 0\] is nan"):
+        scorer.predict(np.full((2, 6), np.nan))
+    with pytest.raises(InputError, match="the embedding is of type Graph: give an array"):
+        predict(Graph.from_edges([[0], [1]], np.eye(2)), [0, 1])  # type: ignore[arg-type]
+
+
+def test_classes_of_given_labels_are_out_of_fold_without_probabilities_too() -> None:
+    """With labels that are noise, a model that saw them would find them."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 200)
+    found = predict(rng.standard_normal((200, 100)), y, LinearSVC(C=100))["class"].astype(int)
+    assert (found == y).mean() < 0.7

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
-from imgcl._core.unlabelled import label_array, labelled
+from imgcl._core.unlabelled import as_text, label_array, labelled
 from imgcl.graph.checks import check_distinct
 
 
@@ -42,11 +42,12 @@ def is_by_name(labels: Any) -> bool:
 def by_name(labels: Any, n_nodes: int, node_names: Sequence[Any] | None = None) -> Any:
     """A ``Series`` whose index names nodes as a mapping, without its missing labels; other labels as they are.
 
-    A ``Series`` with the default index (0, 1, 2, …), or with an index that names none of the nodes, is taken by
-    position, and so is every ``Series`` where nodes have no names.
+    A ``Series`` with the default index (0, 1, 2, …), or with other row numbers that name none of the nodes, is taken
+    by position, and so is every ``Series`` where nodes have no names.
 
     Raises:
-        InputError: when the index names some of the nodes, and others that are not there, or a node twice.
+        InputError: when the index has names that are not there, or a node twice, or is 0, 1, 2, … in another order:
+            rows that were shuffled with their nodes look the same as rows that were shuffled alone.
 
     Example:
         >>> import pandas as pd
@@ -57,12 +58,18 @@ def by_name(labels: Any, n_nodes: int, node_names: Sequence[Any] | None = None) 
         return labels
     keys = labels.index.tolist()
     known = frozenset[str]() if node_names is None else frozenset(map(str, node_names))
-    unknown = [key for key in keys if str(key) not in known]
-    if _is_default(labels.index) or len(unknown) == len(keys):
+    unknown = [key for key in keys if as_text(key) not in known]
+    foreign = len(unknown) == len(keys) and (not known or all(isinstance(key, int) for key in keys))
+    if _is_default(labels.index) or foreign:
         if len(keys) != n_nodes:
             raise InputError(
                 f"labels is a Series of {len(keys):,} labels, whose index names none of the {n_nodes:,} nodes: give "
                 "one label per node, an index of node names, or a dict"
+            )
+        if not _is_default(labels.index) and keys != [*range(n_nodes)] and {*keys} == {*range(n_nodes)}:
+            raise InputError(
+                "labels is a Series whose index is the node numbers in another order: pass labels.sort_index() to take "
+                "them by number, labels.to_numpy() to take them by position"
             )
         return labels
     if unknown:
@@ -70,7 +77,7 @@ def by_name(labels: Any, n_nodes: int, node_names: Sequence[Any] | None = None) 
             f"labels is a Series whose index has {unknown[0]!r}, which is not a node's name ({len(unknown):,} such): "
             "leave it out, or pass labels.to_numpy() to take labels by position"
         )
-    check_distinct("labels.index", [str(key) for key in keys])
+    check_distinct("labels.index", [as_text(key) for key in keys])
     values = label_array(labels)
     return {key: value for key, value, has in zip(keys, values.tolist(), labelled(values), strict=True) if has}
 
@@ -80,24 +87,50 @@ def names_of(Z: Any, node_names: Sequence[Any] | None = None) -> Sequence[Any] |
 
     The default index (0, 1, 2, …) names nothing.
 
+    Raises:
+        InputError: when an index has the names given in another order.
+
     Example:
         >>> import pandas as pd
         >>> names_of(pd.DataFrame([[1.0], [2.0]], index=["a", "b"])), names_of([[1.0], [2.0]])
         (['a', 'b'], None)
     """
-    if node_names is not None:
-        return node_names
     blocks = Z.values() if isinstance(Z, Mapping) else [Z]
     indexes = [block.index for block in blocks if _is_pandas("DataFrame", block) and not _is_default(block.index)]
     for index in indexes[1:]:
         if not index.equals(indexes[0]):
             raise InputError("blocks are DataFrames with different indexes: give the rows of each in the same order")
-    return indexes[0].tolist() if indexes else None
+    own = indexes[0].tolist() if indexes else None
+    if own is None or node_names is None:
+        return own if node_names is None else node_names
+    check_same_order(own, node_names)
+    return node_names
+
+
+def check_same_order(own: Sequence[Any], names: Sequence[Any]) -> None:
+    """Refuse rows that name the same nodes in another order; other names may be new ones.
+
+    Args:
+        own: names of the rows of an embedding.
+        names: those of the nodes, as the caller or the graph has them.
+    """
+    rows, nodes = [*map(as_text, own)], [*map(as_text, names)]
+    if rows != nodes and set(rows) == set(nodes):
+        i = next(i for i, (row, node) in enumerate(zip(rows, nodes, strict=False)) if row != node)
+        raise InputError(
+            f"row {i} of the embedding is {rows[i]!r} by its index, but node {i} is {nodes[i]!r}: give the rows in the "
+            "order of the nodes, Z.loc[node_names]"
+        )
 
 
 def count_rows(Z: Any) -> int:
     """Rows of an embedding, or of the first of several blocks."""
     first = next(iter(Z.values()), ()) if isinstance(Z, Mapping) else Z
+    if not hasattr(first, "__len__"):
+        raise InputError(
+            f"the embedding is of type {type(first).__name__}: give an array (nodes, d), or blocks by name, such as "
+            "blocks_ of a fitted imgcl.ImGCL"
+        )
     return len(first)
 
 
@@ -117,9 +150,9 @@ def align_labels(
     numbered = not any(map(is_number, position))
     aligned, keys = np.full(n_nodes, None, dtype=object), dict[int, Any]()
     for key, label in labels.items():
-        i = position.get(str(key))
+        i = position.get(as_text(key))
         if i is None:
-            i = int(key) if numbered and is_number(str(key)) else -1
+            i = int(key) if numbered and is_number(as_text(key)) else -1
             if not 0 <= i < n_nodes:
                 number = f"a node number of this graph (0..{n_nodes - 1})"
                 known = number if node_names is None else f"a node name or {number}" if numbered else "a node's name"

@@ -222,4 +222,4 @@ def _check_block(name: str, block: Any, n_nodes: int | None) -> np.ndarray:
     try:
         return finite_rows(block, n_nodes)
     except InputError as error:
-        raise InputError(f"block {name!r}: {error}") from None
+        raise InputError(f"block {name!r}: {error}" if name else str(error)) from None

@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, logit, softmax
 
+from imgcl._core.errors import InputError
+from imgcl.evaluation.metrics import checked_scores
+
 Floats = NDArray[np.float64]
 ENOUGH, ENOUGH_OF_EACH = 1000, 100  # labels from which isotonic regression is steadier than two parameters
 GROUP = 50  # labels that share a step of the isotonic regression: with single ones its ends are 0 and 1
@@ -30,19 +33,27 @@ class Calibration:
     The curve is linear in log odds between its points and nearly flat beyond them, where nothing is known: it rises
     just enough that no two scores become one probability.
 
+    No finite number of labels makes a class certain. As if one label more had been drawn that could be of any class,
+    ``floor`` remains of each: p becomes ``floor + (1 - sum(floor)) p``, which keeps the order and the mean.
+
     Attributes:
         slope: the inverse temperature.
         bias: of each class; not used by a curve.
         curve: points (log odds of class 1, its probability) of the isotonic regression; empty without one.
+        floor: the least probability of each class; empty: none.
     """
 
     slope: float
     bias: tuple[float, ...]
     curve: tuple[tuple[float, float], ...] = ()
+    floor: tuple[float, ...] = ()
 
     def probabilities(self, logits: ArrayLike) -> Floats:
         """Class probabilities (n, K) at the class shares of the labels that it was fitted to."""
-        z = _from_largest(logits)
+        p = self._without_floor(_from_largest(logits))
+        return p if not self.floor else np.array(self.floor) + (1 - sum(self.floor)) * p
+
+    def _without_floor(self, z: Floats) -> Floats:
         if not self.curve:
             return np.asarray(softmax(self.slope * z + np.array(self.bias), axis=1))
         x, p = np.array(self.curve).T
@@ -58,13 +69,15 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; ``Calibration(**values)`` after :meth:`from_dict`."""
-        return {"slope": self.slope, "bias": list(self.bias), "curve": [list(point) for point in self.curve]}
+        curve = [list(point) for point in self.curve]
+        return {"slope": self.slope, "bias": list(self.bias), "curve": curve, "floor": list(self.floor)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
         """Read back what :meth:`to_dict` wrote."""
         curve = tuple((float(x), float(p)) for x, p in values["curve"])
-        return cls(float(values["slope"]), tuple(map(float, values["bias"])), curve)
+        floor = tuple(map(float, values.get("floor", ())))  # scorers from before it was kept have none
+        return cls(float(values["slope"]), tuple(map(float, values["bias"])), curve, floor)
 
 
 def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibration:
@@ -86,14 +99,18 @@ def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibra
         >>> fit_calibration(np.stack([0 * z, 3 * z], axis=1), y, [0, 0]).slope < 0.5  # scores were three times too sure
         True
     """
-    z, classes, start = _from_largest(logits), np.asarray(y), np.asarray(bias, dtype=np.float64)
-    if len(classes) < FEWEST or len(np.unique(classes)) < 2:
-        return Calibration(1.0, tuple(start.tolist()))
+    scores, classes = checked_scores(logits, y)
+    z, start = _from_largest(scores), np.asarray(bias, dtype=np.float64)
+    if start.shape != z.shape[1:]:
+        raise InputError(f"bias has shape {start.shape}: give one for each of the {z.shape[1]} classes")
     sizes = np.bincount(classes, minlength=z.shape[1])
+    floor = tuple((sizes / max(1, len(classes)) / (len(classes) + 1)).tolist())
+    if len(classes) < FEWEST or len(np.unique(classes)) < 2:
+        return Calibration(1.0, tuple(start.tolist()), floor=floor)
     best = minimize(_loss, np.concatenate([[0.0], start]), (z, classes, start), jac=True, method="L-BFGS-B").x
     enough = z.shape[1] == 2 and len(classes) >= ENOUGH and sizes.min() >= ENOUGH_OF_EACH
     curve = _isotonic(z[:, 1] - z[:, 0], classes) if enough else ()
-    return Calibration(float(np.exp(best[0])), tuple(best[1:].tolist()), curve)
+    return Calibration(float(np.exp(best[0])), tuple(best[1:].tolist()), curve, floor)
 
 
 def _from_largest(logits: ArrayLike) -> Floats:
@@ -139,6 +156,8 @@ def reliability(probabilities: ArrayLike, positive: ArrayLike, bins: int = 10) -
         [{'nodes': 2, 'probability': 0.15, 'rate': 0.0}, {'nodes': 2, 'probability': 0.85, 'rate': 1.0}]
     """
     p, hits = np.asarray(probabilities, dtype=np.float64), np.asarray(positive, dtype=np.float64)
+    if p.ndim != 1 or p.shape != hits.shape:
+        raise InputError(f"probabilities have shape {p.shape} and positive {hits.shape}: give one of each per node")
     groups = np.array_split(np.argsort(p, kind="stable"), max(1, min(bins, len(p)))) if len(p) else []
     return [
         {"nodes": len(g), "probability": round(float(p[g].mean()), 6), "rate": round(float(hits[g].mean()), 6)}

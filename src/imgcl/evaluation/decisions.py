@@ -121,7 +121,10 @@ def parse_rule(text: str, class_names: Sequence[str]) -> Rule:
     if kind in PLAIN_RULES and not rest:
         return Rule(kind, {}, kind)
     if kind == "cost" and rest:
-        return Rule(kind, class_values(rest, class_names, "decision"), text)
+        costs = class_values(rest, class_names, "decision")
+        if len(costs) == len(class_names) and not any(costs.values()):
+            raise InputError(f"`decision` is {text!r}: at least one class must cost something")
+        return Rule(kind, costs, text)
     if kind in FLAG_RULES and rest:
         return Rule(kind, _rate(rest, class_names), text)
     every = "choose argmax, balanced, cost:CLASS=10,OTHER=1, flag-rate:2%, min-precision:0.8 or min-recall:0.9"
@@ -134,6 +137,24 @@ def _rate(text: str, class_names: Sequence[str]) -> dict[int, float]:
     if len(found) != 1 or not all(0 < rate <= 1 for rate in found.values()):
         raise InputError(f"`decision` has {text!r}: give one rate above 0 and at most 1, such as 0.8 or 80%")
     return found
+
+
+def check_target(rule: Rule, sizes: NDArray[np.int64]) -> None:
+    """Refuse to flag a class with a single label: no node is left to choose the threshold on.
+
+    Args:
+        rule: see :func:`parse_rule`.
+        sizes: labels of each class.
+    """
+    for k in rule.values if rule.kind in FLAG_RULES else ():
+        if sizes[np.argmin(sizes) if k < 0 else k] < 2:
+            raise _too_few(rule)
+
+
+def _too_few(rule: Rule) -> InputError:
+    return InputError(
+        f"`decision` is {rule.text!r}, but the class has fewer than two labels to choose it on: label more"
+    )
 
 
 def choose_decision(
@@ -188,9 +209,7 @@ def _node_weights(y: NDArray[np.int64], shares: Floats) -> Floats:
 def _threshold(rule: Rule, rate: float, scores: Floats, positive: NDArray[np.bool_], weights: Floats) -> float:
     """The score from which nodes are flagged."""
     if not positive.any():
-        raise InputError(
-            f"`decision` is {rule.text!r}, but the class has fewer than two labels to choose it on: label more"
-        )
+        raise _too_few(rule)
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     flagged, hits = weights[order].cumsum(), (weights * positive)[order].cumsum()
@@ -242,6 +261,8 @@ def _rates(assigned: Floats, shares: Floats, k: int) -> dict[str, Floats]:
 
 
 def _interval(value: Floats, draws: Floats) -> dict[str, Any]:
+    """A rate and its interval, which reaches to a rate that was observed to be 0 or 1: no draw is quite that."""
     low, high = np.nanquantile(draws, [0.025, 0.975])
+    low, high = np.fmin(low, value), np.fmax(high, value)
     known = None if np.isnan(value) else round(float(value), 6)
     return {"value": known, "ci95": [round(float(low), 6), round(float(high), 6)]}

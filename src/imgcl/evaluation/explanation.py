@@ -149,14 +149,17 @@ def explain(
         >>> [(near.node, near.class_name, round(near.similarity, 3)) for near in found.labelled]
         [(2, 'salt', 0.96), (3, 'salt', 0.936)]
     """
+    if min(n_features, n_labelled) < 0:
+        raise InputError(f"n_features is {n_features} and n_labelled {n_labelled}: give 0 or more of each")
     k = _checked_target(scorer, target)
-    found, known = _checked_blocks(scorer, Z), _checked_labels(scorer, ordered_labels(labels, Z))
+    blocks, known = scorer.ordered(Z), _checked_labels(scorer, ordered_labels(labels, Z))
+    found = Blocks.of(blocks, scales=scorer.scales)
     chosen = _checked_nodes(nodes, len(found.rows), len(known.codes))
     linear = linear_part(scorer.model, found.rows, chosen, k)
     trees = tree_part(scorer.model, found.rows, chosen, k)
     amounts, base = linear.amounts + trees.amounts, linear.mean + trees.mean
     parts = {name: amounts[:, columns].sum(axis=1) for name, columns in _places(found).items()}
-    features = _features(_arrays(Z), found, linear.weights, trees.amounts, chosen, sources or {}, n_features)
+    features = _features(blocks, found, linear.weights, trees.amounts, chosen, sources or {}, n_features)
     near = _nearest(found.rows * _block_weights(scorer), known, chosen, n_labelled)
     name = scorer.class_names[k]
     return [
@@ -200,16 +203,9 @@ def _checked_target(scorer: FittedScorer, target: str | None) -> int:
     """Number of the class that is explained."""
     if not isinstance(scorer.model, LinearModel | EnsembleModel):
         check_explained(scorer.classifier)
-    if target is not None and target not in scorer.class_names:
+    if target is not None and str(target) not in scorer.class_names:
         raise InputError(f"`target` is {target!r}: the classes are {', '.join(scorer.class_names)}")
-    return scorer.target if target is None else scorer.class_names.index(target)
-
-
-def _checked_blocks(scorer: FittedScorer, Z: Any) -> Blocks:
-    blocks = Blocks.of(Z, scales=scorer.scales)
-    if dict(blocks.widths) != dict(scorer.widths):
-        raise InputError(f"the embedding has blocks {dict(blocks.widths)}, the scorer knows {dict(scorer.widths)}")
-    return blocks
+    return scorer.target if target is None else scorer.class_names.index(str(target))
 
 
 def _checked_labels(scorer: FittedScorer, labels: ArrayLike) -> Labels:
@@ -242,10 +238,6 @@ def _places(blocks: Blocks) -> dict[str, slice]:
     """The columns of every block."""
     ends = np.cumsum([*blocks.widths.values()]).tolist()
     return {name: slice(end - width, end) for (name, width), end in zip(blocks.widths.items(), ends, strict=True)}
-
-
-def _arrays(Z: Any) -> dict[str, Any]:
-    return {str(name): block for name, block in Z.items()} if isinstance(Z, Mapping) else {"": Z}
 
 
 def _at(parts: Mapping[str, Floats], i: int) -> dict[str, float]:

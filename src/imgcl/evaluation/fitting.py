@@ -20,7 +20,7 @@ from imgcl._core.torch_settings import usual_torch
 from imgcl.evaluation.alignment import ordered_labels
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.calibration import Calibration, fit_calibration, reliability
-from imgcl.evaluation.decisions import Decision, Rule, choose_decision, parse_rule
+from imgcl.evaluation.decisions import Decision, Rule, check_target, choose_decision, parse_rule
 from imgcl.evaluation.estimators import EstimatorClassifier, Inductive, choose_inductive, fit_classifier
 from imgcl.evaluation.labels import Labels, check_embedding, encode_labels
 from imgcl.evaluation.metrics import expected_calibration_error
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 FOLDS = 5
 SAMPLE = 20_000  # unlabelled nodes that the prior is estimated from
 DEFAULT = "ensemble"  # classifier of predictions
@@ -41,15 +42,19 @@ AS_LABELLED = ("plain",)  # classifiers whose probabilities hold at the labels' 
 
 
 class Fitted(NamedTuple):
-    """A scorer, and the logits of all nodes: of labelled ones by models that were not trained on them."""
+    """A scorer, and the logits of all nodes: of labelled ones by models that were not trained on them.
+
+    ``classes`` are those of a classifier that gives nothing else.
+    """
 
     scorer: FittedScorer
     logits: Floats
     labels: Labels
+    classes: Ints | None = None
 
     def frame(self, Z: Any, node_names: Sequence[str] | None = None) -> pd.DataFrame:
         """The scores of all nodes."""
-        classes = self.scorer.assigned(Z, self.logits)
+        classes = self.scorer.assigned(Z, self.logits) if self.classes is None else self.classes
         return self.scorer.table(self.logits, classes, node_names, self.labels.codes >= 0)
 
 
@@ -61,12 +66,14 @@ class _Trained(NamedTuple):
         logits: of all nodes; of labelled ones by a model that was not trained on them.
         outside: labelled nodes that have such logits.
         unlabelled: logits of unlabelled nodes by each of those models, for they are what calibration is fitted to.
+        classes: of all nodes, by the same models as ``logits``, where those are NaN.
     """
 
     model: Model
     logits: Floats
     outside: NDArray[np.bool_]
     unlabelled: Floats
+    classes: Ints | None = None
 
 
 def fit_scorer(
@@ -115,14 +122,13 @@ def fit_all(
     Z: Any, y: Any, classifier: Any, prior: Any, decision: str, class_names: Any, probe: str, seed: int
 ) -> Fitted:
     """As :func:`fit_scorer`, with the logits of all nodes."""
-    blocks, labels = Blocks.of(Z), encode_labels(y, class_names)
+    blocks, (labels, name, chosen, wanted, rule) = Blocks.of(Z), read_task(y, classifier, prior, decision, class_names)
     check_embedding(blocks.rows, len(labels.codes))
-    wanted, rule = parse_prior(prior, labels.names), parse_rule(decision, labels.names)
-    name, chosen = _single(classifier)
     with stage(f"classifier {name}"):
         trained = _train(chosen, blocks, labels, probe, seed)
     if np.isnan(trained.logits).any():
-        return Fitted(_without_probabilities(trained, name, blocks, labels, wanted, rule), trained.logits, labels)
+        scorer = _without_probabilities(trained, name, blocks, labels, wanted, rule)
+        return Fitted(scorer, trained.logits, labels, trained.classes)
     codes = labels.codes[trained.outside]
     calibration = fit_calibration(trained.logits[trained.outside], codes, _known_bias(name, chosen, trained, labels))
     shares = _prior(wanted, calibration.probabilities(trained.unlabelled), labels)
@@ -130,6 +136,31 @@ def fit_all(
     decided = _decide(scorer, rule, trained, codes, seed)
     quality = _quality(scorer, trained.logits[trained.outside], codes)
     return Fitted(_scorer(trained, name, blocks, labels, calibration, shares, decided, quality), trained.logits, labels)
+
+
+class ScorerTask(NamedTuple):
+    """What is asked for, read and checked: labels, classifier with its name, prior and rule."""
+
+    labels: Labels
+    name: str
+    classifier: Inductive
+    prior: str | Prior
+    rule: Rule
+
+
+def read_task(y: Any, classifier: Any, prior: Any, decision: str, class_names: Any = None) -> ScorerTask:
+    """The parameters of :func:`fit_scorer` that need no embedding, so that one who has to train it can ask before.
+
+    Raises:
+        InputError: when one of them is wrong, or there are too few labels for it.
+    """
+    labels = encode_labels(y, class_names)
+    wanted, rule = parse_prior(prior, labels.names, labels.sizes.tolist()), parse_rule(decision, labels.names)
+    name, chosen = _single(classifier)
+    if labels.sizes.max() == 1 and not isinstance(chosen, EstimatorClassifier):
+        raise InputError("every class has a single label: settings cannot be chosen; give one class at least two")
+    check_target(rule, labels.sizes)
+    return ScorerTask(labels, name, chosen, wanted, rule)
 
 
 def _single(classifier: Any) -> tuple[str, Inductive]:
@@ -225,10 +256,7 @@ def _without_probabilities(
 def _train(classifier: Inductive, blocks: Blocks, labels: Labels, probe: str, seed: int) -> _Trained:
     """The final model, and logits of every node."""
     x, fold = torch.from_numpy(blocks.rows), make_folds(labels, seed)
-    tasks = _tasks(x, labels, fold)
-    if len(tasks) == 1 and not isinstance(classifier, EstimatorClassifier):
-        raise InputError("every class has a single label: settings cannot be chosen; give one class at least two")
-    fitted = fit_classifier(classifier, PooledBench(tasks, resolve_probe(probe)), seed, blocks)
+    fitted = fit_classifier(classifier, PooledBench(_tasks(x, labels, fold), resolve_probe(probe)), seed, blocks)
     return _with_logits(fitted, blocks.rows, fold, _sample(labels, seed))
 
 
@@ -250,7 +278,17 @@ def _with_logits(
     logits = model_logits(final, rows)
     for i, model in enumerate(folds):
         logits[fold == i] = model_logits(model, rows[fold == i])
-    return _Trained(final, logits, fold >= 0, unlabelled)
+    classes = _classes(models, rows, fold) if np.isnan(logits).any() else None
+    return _Trained(final, logits, fold >= 0, unlabelled, classes)
+
+
+def _classes(models: Sequence[Model], rows: NDArray[np.float32], fold: Ints) -> Ints:
+    """Class numbers, of labelled nodes by a model that was not trained on them."""
+    *folds, final = models
+    found = final.classify(torch.from_numpy(rows)).classes
+    for i, model in enumerate(folds):
+        found[fold == i] = model.classify(torch.from_numpy(rows[fold == i])).classes
+    return found
 
 
 def _tasks(x: torch.Tensor, labels: Labels, fold: NDArray[np.int64]) -> list[Task]:

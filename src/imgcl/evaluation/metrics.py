@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imgcl._core.errors import InputError
 from imgcl.evaluation.groups import Groups
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,26 @@ def confusion_matrix(y_true: ArrayLike, y_pred: ArrayLike, n_classes: int) -> ND
     """
     pairs = np.asarray(y_true, dtype=np.int64) * n_classes + np.asarray(y_pred, dtype=np.int64)
     return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
+
+
+def checked_scores(scores: ArrayLike, y_true: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
+    """Scores (n, K) and the class 0..K-1 of each row, as arrays.
+
+    Raises:
+        InputError: when they are not that.
+    """
+    values, classes = np.asarray(scores, dtype=np.float64), np.asarray(y_true)
+    if values.ndim != 2 or classes.shape != values.shape[:1]:
+        raise InputError(
+            f"scores have shape {values.shape} and classes {classes.shape}: give scores (n, K), a column for each "
+            "class, and n classes"
+        )
+    if len(classes) and (classes.dtype.kind not in "iub" or classes.min() < 0 or classes.max() >= values.shape[1]):
+        raise InputError(f"classes must be integers 0..{values.shape[1] - 1}, the columns of the scores")
+    if np.isnan(values).any():
+        row = int(np.argwhere(np.isnan(values))[0, 0])
+        raise InputError(f"scores have NaN in row {row}: they must be numbers")
+    return values, classes.astype(np.int64)
 
 
 def accuracy(confusion: ArrayLike) -> Floats:

@@ -65,9 +65,10 @@ def predict(
     Returns:
         One row per node: ``node``, ``class``, ``p_NAME`` for each class (NaN from a classifier without
         ``predict_proba``), ``rank`` (1: the node with the largest score for the class that is flagged, or that has the
-        fewest labels; neither calibration nor prior change it), ``given`` (whether the node's label was given: what
-        stands there comes from a model that did not see that label, except for a class's only node). What the decision
-        will give, the prior and more are in the scorer of :func:`imgcl.evaluation.fit_scorer`.
+        fewest labels; neither calibration nor prior change it; NaN without probabilities), ``given`` (whether the
+        node's label was given: what stands there comes from a model that did not see that label, except for a class's
+        only node). What the decision will give, the prior and more are in the scorer of
+        :func:`imgcl.evaluation.fit_scorer`.
 
     Example:
         >>> import numpy as np
@@ -155,7 +156,8 @@ def _two_columns(
         if name is not None and header.count(name) != 1:
             known = [] if name in header else header  # else it is there twice
             hint = did_you_mean(name, known, f"it has {', '.join(header)}")
-            raise InputError(f"{file} has {header.count(name) or 'no'} columns {name!r} (`{parameter}`){hint}")
+            found = f"{header.count(name)} columns" if name in header else "no column"
+            raise InputError(f"{file} has {found} {name!r} (`{parameter}`){hint}")
     others = [name for name in header if name not in wanted.values()]
     node, label = (header.index(name if name is not None else (others or [""])[0]) for name in wanted.values())
     return [["node", "label"], *([*_cells(line, node, label)] for line in lines[1:])]

@@ -64,7 +64,7 @@ def estimate_prior(probabilities: ArrayLike, prior: ArrayLike) -> Floats:
         >>> estimate_prior(p, [0.5, 0.5]).round(3).tolist()
         [0.875, 0.125]
     """
-    p, shares = np.asarray(probabilities, dtype=np.float64), np.asarray(prior, dtype=np.float64)
+    p, shares = _checked(probabilities, prior)
     old = shares
     for _ in range(STEPS):
         updated = shift_prior(p, old, shares).mean(axis=0)
@@ -72,6 +72,19 @@ def estimate_prior(probabilities: ArrayLike, prior: ArrayLike) -> Floats:
             return np.asarray(updated)
         shares = updated
     return shares
+
+
+def _checked(probabilities: ArrayLike, shares: ArrayLike) -> tuple[Floats, Floats]:
+    """Both as arrays, if they are of the same classes, and say something of each."""
+    p, numbers = np.asarray(probabilities, dtype=np.float64), np.asarray(shares, dtype=np.float64)
+    if p.ndim != 2 or numbers.shape != p.shape[1:] or not (numbers > 0).all():
+        raise InputError(
+            f"probabilities have shape {p.shape} and the classes' shares are {numbers.tolist()}: give probabilities "
+            "(n, K), and for each of the K classes a share above 0"
+        )
+    if not len(p) or not np.isfinite(p).all():
+        raise InputError("probabilities must be finite, of at least one node")
+    return p, numbers
 
 
 def natural_prior(probabilities: ArrayLike, counts: ArrayLike) -> Prior:
@@ -85,9 +98,8 @@ def natural_prior(probabilities: ArrayLike, counts: ArrayLike) -> Prior:
         probabilities: of the unlabelled nodes (n, K), calibrated at the labels' shares.
         counts: labels of each class.
     """
-    labels = np.asarray(counts, dtype=np.float64)
+    labels, p = np.asarray(counts, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
     shares = labels / labels.sum()
-    p = np.asarray(probabilities, dtype=np.float64)
     if not len(p):
         return Prior(tuple(shares.tolist()), LABELS)
     found = estimate_prior(p, shares)
@@ -107,13 +119,14 @@ def _is_biased(p: Floats, counts: Floats, found: Floats) -> bool:
     return bool(nodes > limit and drawn > limit)
 
 
-def parse_prior(prior: Any, class_names: Sequence[str]) -> str | Prior:
+def parse_prior(prior: Any, class_names: Sequence[str], sizes: Sequence[int] | None = None) -> str | Prior:
     """A prior as users write it: a name of :data:`PRIORS`, or shares by class.
 
     Args:
         prior: ``natural``, ``balanced``, ``labels``, ``estimated``; a mapping from class to share, also as text
             ``"banned=0.02,ok=0.98"``; or one share per class. Classes that are not named share what is left.
         class_names: of all classes.
+        sizes: labels of each class, in proportion to which what is left is shared; by default equally.
 
     Returns:
         ``natural``, ``labels`` or ``estimated``, which need nodes; otherwise the prior.
@@ -123,31 +136,33 @@ def parse_prior(prior: Any, class_names: Sequence[str]) -> str | Prior:
         Prior(shares=(0.02, 0.98), source='given')
         >>> parse_prior("balanced", ["banned", "ok"]).shares
         (0.5, 0.5)
+        >>> parse_prior("banned=0.2", ["banned", "new", "ok"], sizes=[50, 10, 30]).shares
+        (0.2, 0.2, 0.6)
     """
-    if isinstance(prior, Prior):
+    if isinstance(prior, Prior) and len(prior.shares) == len(class_names):
         return prior
     if isinstance(prior, str) and prior in PRIORS:
         return Prior((1 / len(class_names),) * len(class_names), BALANCED) if prior == BALANCED else prior
     if isinstance(prior, str) and "=" not in prior:
         raise InputError(f"`prior` is {prior!r}{did_you_mean(prior, PRIORS, more='or write class=share,class=share')}")
     if isinstance(prior, str | Mapping):
-        return Prior(_completed(class_values(prior, class_names, "prior"), len(class_names)), "given")
-    shares = np.asarray(prior, dtype=np.float64)
-    if shares.shape != (len(class_names),):
-        raise InputError(f"`prior` has shape {shares.shape}: give one share for each of the {len(class_names)} classes")
-    return Prior(_completed(dict(enumerate(shares.tolist())), len(class_names)), "given")
+        named = class_values(prior, class_names, "prior")
+        return Prior(_completed(named, [1] * len(class_names) if sizes is None else sizes), "given")
+    shares = np.asarray(prior)
+    if shares.shape != (len(class_names),) or shares.dtype.kind not in "fiu":
+        raise InputError(f"`prior` is {prior!r}: give one share for each of the {len(class_names)} classes")
+    return Prior(_completed(dict(enumerate(shares.tolist())), [1] * len(class_names)), "given")
 
 
-def _completed(named: Mapping[int, float], n_classes: int) -> tuple[float, ...]:
-    """Shares of all classes; what the named ones leave is divided among the others."""
-    total, others = sum(named.values()), n_classes - len(named)
+def _completed(named: Mapping[int, float], sizes: Sequence[int]) -> tuple[float, ...]:
+    """Shares of all classes; what the named ones leave is divided among the others in proportion to their sizes."""
+    total, others = sum(named.values()), sum(int(size) for k, size in enumerate(sizes) if k not in named)
     whole = total < 1 if others else abs(total - 1) <= 1e-6
     if not whole or any(not 0 < share < 1 for share in named.values()):
         raise InputError(
             f"the shares of `prior` are {list(named.values())}: each must be above 0 and below 1, and all sum to 1"
         )
-    rest = (1 - total) / others if others else 0.0
-    return tuple(named.get(k, rest) for k in range(n_classes))
+    return tuple(named[k] if k in named else (1 - total) * int(size) / others for k, size in enumerate(sizes))
 
 
 def class_values(given: str | Mapping[Any, float], class_names: Sequence[str], what: str) -> dict[int, float]:
@@ -157,7 +172,10 @@ def class_values(given: str | Mapping[Any, float], class_names: Sequence[str], w
         >>> class_values("ok=1,banned=10", ["banned", "ok"], "costs")
         {1: 1.0, 0: 10.0}
     """
-    pairs = dict(_pairs(given, what)) if isinstance(given, str) else {str(key): value for key, value in given.items()}
+    listed = _pairs(given, what) if isinstance(given, str) else [(str(key), value) for key, value in given.items()]
+    pairs = dict(listed)
+    if len(pairs) < len(listed):
+        raise InputError(f"`{what}` has {given!r}, a class twice: give one number for each")
     position = {name: k for k, name in enumerate(class_names)}
     unknown = [name for name in pairs if name not in position]
     if unknown:

@@ -1,8 +1,8 @@
 """How well scores rank the nodes of each class above all others (one-vs-rest), and the Brier score.
 
-Every function takes scores (n, K), one column per class, and the true class of each row, and gives one value per class;
-nan for a class that no row has, or that every row has. Rows with equal scores count as if their order were drawn at
-random, except in the average precision, where they are one step of the curve, as in scikit-learn.
+Every function takes scores (n, K), one column per class, and the true class 0..K-1 of each row, and gives one value per
+class; nan for a class that no row has, or that every row has. Rows with equal scores count as if their order were drawn
+at random, except in the average precision, where they are one step of the curve, as in scikit-learn.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
+
+from imgcl.evaluation.metrics import checked_scores
 
 Floats = NDArray[np.float64]
 RANKING = ("auroc", "auprc", "recall_at_k", "lift", "brier")
@@ -137,8 +139,8 @@ def summary_ranking(per_class: Mapping[str, Floats], tail: tuple[int, ...]) -> d
 
 
 def _one_vs_rest(scores: ArrayLike, y_true: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    values = np.asarray(scores, dtype=np.float64)
-    return values, np.asarray(y_true)[:, None] == np.arange(values.shape[1])
+    values, classes = checked_scores(scores, y_true)
+    return values, classes[:, None] == np.arange(values.shape[1])
 
 
 def _sorted(values: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:

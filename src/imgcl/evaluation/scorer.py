@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from imgcl._core.checksums import read_checked_json, write_checked_json
 from imgcl._core.errors import InputError, RunError
 from imgcl._core.files import new_directory
+from imgcl.evaluation.alignment import names_of
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.calibration import Calibration
 from imgcl.evaluation.decisions import Decision
@@ -103,11 +104,11 @@ class FittedScorer:
 
         Args:
             Z: embedding, or blocks of the same names and widths as the scorer was fitted to.
-            node_names: names of the nodes.
+            node_names: names of the nodes; by default the index of an embedding that is a pandas ``DataFrame``.
             given: whether the label of each node was given; by default of none.
         """
         logits = self.logits(Z)
-        return self.table(logits, self.assigned(Z, logits), node_names, given)
+        return self.table(logits, self.assigned(Z, logits), names_of(Z, node_names), given)
 
     def table(
         self,
@@ -127,20 +128,31 @@ class FittedScorer:
         columns |= {f"p_{name}": probabilities[:, k] for k, name in enumerate(self.class_names)}
         columns["rank"] = ranks(log_odds(logits)[:, self.target])
         columns["given"] = np.zeros(n, dtype=np.bool_) if given is None else np.asarray(given, dtype=np.bool_)
+        if columns["given"].shape != (n,):
+            raise InputError(f"given has shape {columns['given'].shape} but there are {n} nodes: give one each")
         return pd.DataFrame(columns)
 
     def _names(self, classes: NDArray[np.int64]) -> NDArray[np.object_]:
         return np.array(self.class_names, dtype=object)[classes]  # text of numpy loses what a name ends with: \0
 
-    def _rows(self, Z: ArrayLike | Mapping[str, ArrayLike]) -> Iterator[NDArray[np.float32]]:
-        """Normalised rows, some at a time."""
+    def ordered(self, Z: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, Any]:
+        """The blocks of an embedding by name, in the order in which the model has their columns.
+
+        Raises:
+            InputError: when they are not the scorer's.
+        """
         blocks = {str(name): block for name, block in Z.items()} if isinstance(Z, Mapping) else {"": Z}
         found = {name: np.shape(block)[-1] if np.ndim(block) == 2 else None for name, block in blocks.items()}
         if found != dict(self.widths):
             raise InputError(f"the embedding has blocks {found} (name: width), the scorer knows {dict(self.widths)}")
-        n = max(len(block) for block in blocks.values())  # type: ignore[arg-type]
+        return {name: blocks[name] for name in self.widths}
+
+    def _rows(self, Z: ArrayLike | Mapping[str, ArrayLike]) -> Iterator[NDArray[np.float32]]:
+        """Normalised rows, some at a time."""
+        blocks = self.ordered(Z)
+        n = max(len(block) for block in blocks.values())
         for start in range(0, max(n, 1), CHUNK):
-            part = {name: block[start : start + CHUNK] for name, block in blocks.items()}  # type: ignore[index]
+            part = {name: block[start : start + CHUNK] for name, block in blocks.items()}
             yield Blocks.of(part, scales=self.scales).rows
 
     # ------------------------------------------------------------------ files
@@ -204,7 +216,8 @@ class FittedScorer:
             quality=dict(content["quality"]),
             scales={str(name): float(scale) for name, scale in content["scales"].items()},
         )
-        parts = found.labels, prior.shares, found.calibration.bias, found.decision.weights
+        floor = found.calibration.floor or names
+        parts = found.labels, prior.shares, found.calibration.bias, floor, found.decision.weights
         if any(len(part) != len(names) for part in parts):
             raise ValueError("its parts are not those of its classes")
         return found
@@ -226,13 +239,15 @@ def log_odds(logits: Floats) -> Floats:
     return np.asarray(logits - np.stack(others, axis=1))
 
 
-def ranks(scores: Floats) -> NDArray[np.int64]:
-    """1 for the largest score, 2 for the next; of equals the first comes first.
+def ranks(scores: Floats) -> NDArray[Any]:
+    """1 for the largest score, 2 for the next; of equals the first comes first. NaN for all where there are no scores.
 
     Example:
         >>> ranks(np.array([0.1, 0.9, 0.1])).tolist()
         [2, 1, 3]
     """
+    if np.isnan(scores).any():
+        return np.full(len(scores), np.nan)
     found = np.empty(len(scores), dtype=np.int64)
     found[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     return found
