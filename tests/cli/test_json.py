@@ -112,6 +112,7 @@ def test_info_of_a_run_that_is_not_finished_or_was_extended(called, small_graph,
     facts = told(called("info", tmp_path / "run", "--json"))
     assert (facts["finished"], facts["epochs_done"], facts["nodes"]) == (False, 0, None)
     assert facts["extended"] == [{"after": 5, "of": 5}]
+    assert "not embedded yet" in called("info", tmp_path / "run").stdout
     command = (
         f"imgcl pretrain 'my graph.npz' --seed 4 --epochs 9 --balance centrality=none --out {tmp_path / 'run'} --resume"
     )

@@ -91,7 +91,7 @@ def test_predict_names_columns_and_counts_unknown_nodes(runs, small_graph, tmp_p
     assert outcome.exit_code == 0
     assert "1 of 39 nodes are not in the graph, for example '9999'" in outcome.stderr.replace("\n", "")
     assert sum(row["given"] == "True" for row in read(tmp_path / "p.csv")) == 38
-    with pytest.raises(ImgclError, match=r"has no columns 'class' \(`label_column`\)"):
+    with pytest.raises(ImgclError, match=r"has no column 'class' \(`label_column`\)"):
         invoke(*arguments[:-1], "class")
     (tmp_path / "labels.csv").write_text("node,label\n9998,a\n9999,b\n")
     with pytest.raises(ImgclError, match="none of the 2 nodes of `labels` is in the graph"):
@@ -127,6 +127,7 @@ def test_score_writes_a_table_for_a_data_set(tmp_path):
     rows = read(tmp_path / "q.csv")
     assert len(rows) == 7
     assert rows[0]["class"] == "3"
+    assert rows[0]["given"] == "True"  # the data set has a label of every node
     with pytest.raises(ImgclError, match="is not a scorer"):
         invoke("score", tmp_path / "run", "digits", "--out", tmp_path / "q.csv")
 
@@ -143,6 +144,8 @@ def test_a_protocol_of_papers_for_a_baseline_and_for_a_run(tmp_path):
     shown = invoke("baseline", "features", "digits", "--splits", 2, "--classifier", "plain", "--protocol", "step:10")
     assert "protocol step:10" in shown
     assert "balanced" in shown
+    with pytest.raises(ImgclError, match="`protocol` is 'igl': write imgcl"):  # --protocol, on the command line
+        invoke("baseline", "features", "digits", "--protocol", "igl")
     with pytest.raises(ImgclError, match="--protocol igl:20 decides on labels and test nodes: leave out --imbalance"):
         invoke("baseline", "features", "digits", "--protocol", "igl:20", "--test", "natural")
     invoke("pretrain", "digits", "--epochs", 2, "--set", "dim=8", "--out", tmp_path / "run", "--quiet")

@@ -28,9 +28,12 @@ def test_a_bar_has_share_time_left_and_what_is_done(screen):
     screen.print(bar.progress)
     bar(Told(0.42, "map: step 3/9", left=75.4))
     screen.print(bar.progress)
-    first, second = (Text.from_ansi(line).plain.rstrip() for line in screen.file.getvalue().splitlines())
+    bar(Told(0.5, "epoch 50/100", left=20.4, at_most=True))
+    screen.print(bar.progress)
+    first, second, third = (Text.from_ansi(line).plain.rstrip() for line in screen.file.getvalue().splitlines())
     assert re.fullmatch(r"work \[1\] ━+ +0 % -:-- left", first)
     assert re.fullmatch(r"work \[1\] ━+.━+ +42 % 1:15 left map: step 3/9", second)
+    assert third.endswith("50 % at most 0:20 left epoch 50/100")
 
 
 def test_a_line_every_ten_percent_without_a_terminal(monkeypatch):

@@ -105,6 +105,24 @@ def test_labels_of_the_graph_count_for_suggest_predict_and_report(imgcl, tmp_pat
     assert pd.read_csv(tmp_path / "q.csv")["given"].sum() == 4
 
 
+def test_a_misspelt_class_and_nodes_of_another_graph_are_said(imgcl, tmp_path):
+    graph = load_graph("synthetic", class_sizes=[60, 40], mean_degree=8)
+    config = make_config("none", method="gbt", balance=None, overrides={"epochs": 2, "dim": 8})
+    some = np.where(np.arange(graph.n_nodes) % 2, graph.y, -1)
+    pretrain(replace(graph, y=some, class_names=("ok", "banned")), config, tmp_path / "half")
+    file = tmp_path / "few.csv"
+    file.write_text("node,label,batch\n0,Banned,1\n2,ok,1\n4,baned,1\n")
+    wrong = [f"'{name}' is no class of the graph so far: did you mean 'banned'?" for name in ("Banned", "baned")]
+    done = imgcl("suggest", tmp_path / "half", "--budget", 1, "--labels", file)
+    assert [line for line in done.err.splitlines() if "no class" in line] == wrong
+    file.write_text("node,label,batch\n0,banned,1\n2,ok,1\nghost,ok,1\n")
+    said = "few.csv: 1 of 3 nodes are not in the graph, for example 'ghost'"
+    assert said in imgcl("predict", tmp_path / "half", "--labels", file, "--out", tmp_path / "p.csv").err
+    done = imgcl("report", tmp_path / "half", "--labels", file, "--map", "pca", "--splits", 2)
+    assert said in done.err.replace("\n", "")
+    assert "another 50 labels" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_labels_of_another_file_stand_in_the_place_of_the_graph_s(imgcl, tmp_path):
     graph = load_graph("synthetic", class_sizes=[120, 50, 20], mean_degree=8)
     config = make_config("none", method="gbt", balance=None, overrides={"epochs": 5, "dim": 8})

@@ -51,7 +51,7 @@ def test_columns_and_classes_of_labels(called, finished_run, tmp_path):
     (tmp_path / "labels.csv").write_text("node,kind\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(20)))
     labels = ("predict", finished_run, "--labels", tmp_path / "labels.csv", "--out", tmp_path / "p.csv")
     said = called(*labels, "--label-column", "kinds", code=2).stderr
-    assert "labels.csv has no columns 'kinds' (--label-column): did you mean 'kind'?" in said
+    assert "labels.csv has no column 'kinds' (--label-column): did you mean 'kind'?" in said
     decided = ("--classifier", "plain", "--label-column", "kind", "--decide")
     assert (
         "--decide is 'min-recal:0.9': did you mean 'min-recall'?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from imgcl import InputError
 from imgcl.labelling import progress
 from imgcl.labelling.progress import gain
 from imgcl.labelling.validation import CrossValidated, cross_validate, stands_for
@@ -28,6 +29,12 @@ def test_without_two_labels_of_two_classes_nothing_is_claimed(groups):
         assert found.recall.mean is None
         assert found.worth_it is None
         assert "cannot be estimated yet" in str(found)
+
+
+@pytest.mark.parametrize("batch", [0, -50, 2.5, "10"])
+def test_a_batch_is_a_number_of_labels(groups, batch):
+    with pytest.raises(InputError, match="give a whole number of labels, at least 1"):
+        progress(groups[0], {0: "a"}, batch=batch)
 
 
 def test_recall_counts_labels_by_the_nodes_they_stand_for():

@@ -103,11 +103,22 @@ def test_a_run_knows_its_names_and_its_graph(tmp_path):
         ({"budget": 3, "labels": ["a"]}, "1 labels but 110 nodes"),
         ({"budget": 3, "labels": pd.DataFrame({"id": [1]})}, "no column 'node'"),
         ({"budget": 3, "node_names": ["a"]}, "1 node names"),
+        ({"budget": 3, "n_clusters": 0}, "`n_clusters` is 0: give a whole number of clusters, at least 1"),
+        (
+            {"budget": 2, "strategy": lambda task: [1.5, 2.5]},
+            r"chose \[1.5, 2.5\]: it must give a list of node numbers",
+        ),
+        ({"budget": 2, "strategy": lambda task: [1, 1]}, "chose 2 nodes, 1 of them different"),
     ],
 )
 def test_mistakes_are_named(groups, options, message):
     with pytest.raises(imgcl.InputError, match=message):
         imgcl.suggest(groups[0], **options)
+
+
+def test_a_model_is_no_embedding():
+    with pytest.raises(imgcl.InputError, match=r"the embedding is of type ImGCL: give an array .*, such as blocks_"):
+        imgcl.suggest(imgcl.ImGCL(), 3)
 
 
 def test_rounds_never_repeat_and_find_every_group(groups):

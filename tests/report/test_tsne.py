@@ -15,6 +15,7 @@ def test_repulsion_is_that_of_all_pairs(spread: float, error: float) -> None:
     q = 1 / (1 + (away**2).sum(axis=2))
     np.fill_diagonal(q, 0)
     expected = ((q**2)[..., None] * away).sum(axis=1) / q.sum()
+    np.testing.assert_allclose(tsne._repulsion_of_pairs(y), expected)
     found = tsne._repulsion(y)
     assert np.linalg.norm(found - expected) < error * np.linalg.norm(expected)
 
@@ -38,6 +39,13 @@ def test_attraction_by_hand() -> None:
 
     pull = tsne._attraction(sp.csr_array(np.array([[0, 0.5], [0.5, 0]])), np.array([[0.0, 0.0], [2.0, 0.0]]))
     np.testing.assert_allclose(pull, [[-0.2, 0], [0.2, 0]])  # 0.5 * 2 / (1 + 4)
+
+
+@pytest.mark.parametrize("n", [3, 20])
+def test_few_points_stay_together(n: int) -> None:
+    rows = np.random.default_rng(0).standard_normal((n, 8)).astype(np.float32)
+    found = tsne.tsne(rows, 1e-4 * rows[:, :2])
+    assert np.ptp(found) < 200  # steps that are too long send them thousands apart
 
 
 def test_equal_rows_are_no_obstacle() -> None:

@@ -40,7 +40,7 @@ STOPPED = 130  # exit code after Ctrl-C
 HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="imgcl",
-    help="Graph contrastive learning that serves rare classes.",
+    help="Find rare classes in graphs: from two tables to a ranked list with probabilities and decisions.",
     no_args_is_help=True,
     context_settings=HELP,
     pretty_exceptions_enable=False,
@@ -77,13 +77,19 @@ def _help(command: Callable[..., None]) -> str:
     return re.sub("^Example", "\b\nExample", inspect.getdoc(command) or "", flags=re.MULTILINE)
 
 
-COMMANDS = (
-    *(demo, datasets, info, presets, pretrain_command, trace, embed, evaluate, predict, baseline, report, study, tune),
-    *(import_graph, suggest, score),
+def _summary(command: Callable[..., None]) -> str:
+    """The first paragraph, whole: click would cut it off at the end of the line."""
+    return " ".join((inspect.getdoc(command) or "").partition("\n\n")[0].split())
+
+
+COMMANDS = (  # the way from tables to scores, then what else there is
+    *(import_graph, info, pretrain_command, suggest, predict, report, score),
+    *(evaluate, baseline, embed, tune, study, trace, demo, datasets, presets),
 )
 NAMES = {import_graph: "import", pretrain_command: "pretrain"}  # where it is not the function's
 for command in COMMANDS:
-    app.command(NAMES.get(command), help=_help(command), context_settings=HELP)(with_verbosity(command))
+    add = app.command(NAMES.get(command), help=_help(command), short_help=_summary(command), context_settings=HELP)
+    add(with_verbosity(command))
 
 
 def main() -> None:

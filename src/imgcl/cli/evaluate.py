@@ -52,7 +52,7 @@ def evaluate(
     data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, fractions in 0..1.")] = False,
 ) -> None:
-    """Train classifiers on 10 % of the nodes and test them on others.
+    """Train classifiers on 10 % of the labelled nodes and test them on others.
 
     Labels and test nodes are as common as in the graph; a law such as exp:100 thins the labels and balances the test.
     All blocks of the run are used; each classifier chooses a weight for each on the validation nodes, 0 included.

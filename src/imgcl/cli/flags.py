@@ -21,7 +21,7 @@ OPTIONS = {  # parameters that messages of the library name, and have an option 
         "nodes",
     ),
     *("numeric_label", "on_dangling", "out", "prior", "resume", "show", "src", "standardise", "strategy", "threads"),
-    *("as_of", "node_time", "relation", "relations", "split", "time", "weight", "workers"),
+    *("as_of", "protocol", "node_time", "relation", "relations", "split", "time", "weight", "workers"),
 }
 OTHERS = {"decision": "--decide", "target": "--sort-by", "balance=None": "--no-balance", "layers=1": "--set layers=1"}
 

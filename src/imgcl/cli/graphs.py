@@ -15,7 +15,7 @@ def datasets(
     data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
-    """List the graphs that can be loaded by name, and whether they are here already.
+    """List the graphs that can be loaded by name, and whether they are on this machine.
 
     Examples:
       imgcl datasets

@@ -243,6 +243,8 @@ def _in_words(key: str, value: Any) -> Any:
         return "\n".join(_class_in_words(each) for each in value)
     if key == "blocks":
         return ", ".join(f"{each['name']} {each['columns']}" for each in value) or "none yet"
+    if key == "nodes" and value is None:
+        return "not embedded yet"
     if key == "extended":
         return ", ".join(f"after epoch {each['after']} of {each['of']}" for each in value) or "no"
     if isinstance(value, Mapping):

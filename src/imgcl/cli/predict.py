@@ -41,7 +41,7 @@ def predict(
         str, typer.Option(help="Classifier; see docs/choosing.md.", autocompletion=classifiers)
     ] = "ensemble",
     prior: Annotated[
-        str, typer.Option(help="Class shares of the nodes: natural, balanced, labels, estimated, or CLASS=2%,....")
+        str, typer.Option(help="Class shares of the nodes: natural, balanced, labels, estimated, or CLASS=2%.")
     ] = "natural",
     decide: Annotated[
         str,
@@ -120,24 +120,15 @@ def _labels(
     run: Run, file: Path | None, id_column: str | None, label_column: str | None
 ) -> tuple[Any, Sequence[str] | None]:
     """Labels in node order, and names of their classes where they are numbers."""
-    from imgcl.evaluation import align_labels, read_labels
-    from imgcl.evaluation.prediction import known_nodes
-    from imgcl.labelling.inputs import joined_labels
+    from imgcl.labelling.inputs import joined_labels, labels_in_file
 
     if file is None:
         if id_column is not None or label_column is not None:
             raise InputError("--id-column and --label-column are columns of a file: give it with --labels")
         return run.labels, run.class_names
-    n_nodes, names = len(run.embedding), run.node_names
-    found = read_labels(file, names or (), id_column=id_column, label_column=label_column)
-    known, unknown = known_nodes(found, n_nodes, names)
-    if unknown:
-        said = f"{file}: {len(unknown):,} of {len(found):,} nodes are not in the graph, for example {unknown[0]!r}"
-        warn(said)
-    if not any(found.values()):
-        raise InputError(f"{file} has no label: fill its column of labels first")
-    joined, remark = joined_labels(run, align_labels(known, n_nodes, names), file)
-    if remark is not None:
+    found, unknown = labels_in_file(run, file, id_column=id_column, label_column=label_column)
+    joined, remarks = joined_labels(run, found, file)
+    for remark in (*unknown, *remarks):
         warn(remark)
     return joined, None
 
@@ -151,7 +142,7 @@ def _report(frame: pd.DataFrame, scorer: FittedScorer, written: Mapping[str, Any
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
     for line in describe(scorer):
         say(line)
-    said = f"{written['rows']:,} of {len(frame):,} nodes, {labelled:,} of them labelled"
+    said = f"{written['rows']:,} of {len(frame):,} nodes; {labelled:,} nodes have a label"
     say(f"{written['path']} ({said})", head="written")
 
 

@@ -80,7 +80,7 @@ class Lines:
         if told.share >= 1:
             warn(f"{self.title}: 100 % in {clock(time.monotonic() - self.end.begin)}")
             return
-        left = None if moment is None else f"{clock(moment - time.monotonic())} left"
+        left = None if moment is None else time_left(moment, told.at_most)
         warn(f"{self.title}: " + ", ".join(filter(None, (f"{100 * told.share:.0f} %", left, told.text))))
 
 
@@ -93,7 +93,11 @@ class Bar:
         parts = (TextColumn("{task.description}", markup=False), BarColumn(24), percent, Left())
         text = TextColumn("{task.fields[text]}", markup=False, table_column=column)
         self.progress = Progress(*parts, text, console=err, transient=True)
-        self.task, self.end, self.text = self.progress.add_task(title, total=1.0, text="", end=None), End(), ""
+        self.task, self.end, self.text = (
+            self.progress.add_task(title, total=1.0, text="", end=None, at_most=False),
+            End(),
+            "",
+        )
 
     def __enter__(self) -> Bar:
         self.progress.start()
@@ -106,7 +110,8 @@ class Bar:
 
     def __call__(self, told: Told) -> None:
         self.text = told.text or self.text
-        self.progress.update(self.task, completed=told.share, end=self.end.estimate(told), text=self.text)
+        end = self.end.estimate(told)
+        self.progress.update(self.task, completed=told.share, end=end, at_most=told.at_most, text=self.text)
 
 
 class Left(ProgressColumn):
@@ -114,7 +119,12 @@ class Left(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         end = task.fields["end"]
-        return Text("-:-- left" if end is None else f"{clock(max(0.0, end - time.monotonic()))} left")
+        return Text("-:-- left" if end is None else time_left(end, task.fields["at_most"]))
+
+
+def time_left(end: float, at_most: bool) -> str:
+    """The time until a moment on the clock of ``time.monotonic``."""
+    return ("at most " if at_most else "") + f"{clock(max(0.0, end - time.monotonic()))} left"
 
 
 def clock(seconds: float) -> str:

@@ -32,14 +32,16 @@ def report(
     labels: Annotated[Path | None, typer.Option(help="CSV file node,label (default: labels of the graph).")] = None,
     decide: Annotated[
         str,
-        typer.Option(help="How probabilities become classes: argmax, balanced, cost:X=9, flag-rate:2%, min-recall:0.9"),
+        typer.Option(
+            help="argmax, balanced, cost:CLASS=10,OTHER=1, flag-rate:2%, min-precision:0.8 or min-recall:0.9."
+        ),
     ] = "argmax",
     no_own_features: NoOwnFeatures = False,
     seed: Annotated[int, typer.Option(help="Seed of the splits and of the map.")] = 0,
     data_dir: DataDir = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the file in the browser.")] = False,
 ) -> None:
-    """Write an interactive report: classes, embedding map, recall and precision, attribution, training, settings.
+    """Write an interactive report: a ranking with a threshold to move, recall and precision, maps, training, settings.
 
     Examples:
       imgcl report runs/photo --out photo.html --open

@@ -25,7 +25,7 @@ def score(
     """Score every node of a grown or new graph by a saved scorer: class, class probabilities and rank.
 
     Nothing is trained. Features are matched by name where both graphs have names. Prior and decision are those of the
-    scorer; its MODEL_CARD.md says what to expect.
+    scorer; its MODEL_CARD.md says what to expect. The column given says which nodes have a label in this graph.
 
     Example: imgcl score scorers/mine tomorrow.store --sort-by banned --top 100 --out queue.csv
     """
@@ -38,11 +38,13 @@ def score(
     loaded = GraphScorer.load(scorer, device=device, scratch=file.parent)
     check_sort_by(sort_by, loaded.scorer.class_names)
     structural = is_structural(loaded.encoder.feature_names)
-    frame = loaded.score(load_graph(graph, features="structure" if structural else "auto", data_dir=data_dir))
+    nodes = load_graph(graph, features="structure" if structural else "auto", data_dir=data_dir)
+    frame = loaded.score(nodes, given=None if nodes.y is None else nodes.y >= 0)
     shown = first_rows(frame, loaded.scorer, sort_by, top)
     write_table(shown, file, spreadsheet_safe=spreadsheet_safe)
     for name, count in frame["class"].value_counts().items():
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
     for line in describe(loaded.scorer):
         say(line)
-    say(f"{file} ({len(shown):,} of {len(frame):,} nodes)", head="written")
+    said = f"{len(shown):,} of {len(frame):,} nodes; {frame['given'].sum():,} nodes have a label in the graph"
+    say(f"{file} ({said})", head="written")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imgcl._core.progress import stage
-from imgcl.cli.console import DataDir, check_out, out, say
+from imgcl.cli.console import DataDir, check_out, out, say, warn
 from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def suggest(
 ) -> None:
     """Suggest which nodes to label next, the most useful first, and say how far the labelling is.
 
-    Fill the column label of the file that is written, and hand it back with --labels: the next batch is added at its
+    Fill the column label of the file that is written, and pass it back with --labels: the next batch is added at its
     end. A node is suggested once, and no label is ever overwritten. Labels that the graph has for some of its nodes
     count as well.
 
@@ -61,6 +61,7 @@ def suggest(
     """
     from imgcl.labelling import LabelFile, progress
     from imgcl.labelling import suggest as choose
+    from imgcl.labelling.inputs import misspelt
     from imgcl.report.labelling import check_page
     from imgcl.training import Run
     from imgcl.training.source import embedded_graph
@@ -78,6 +79,8 @@ def suggest(
     if page is not None:
         check_page(loaded, names, projection, len(stored.embedding))
     own = _labels_of_graph(stored)
+    for remark in misspelt(sorted(set((given.labels or {}).values()) - {""}), stored):
+        warn(remark)
     with shown_progress("suggestions", 4):
         with stage("", weight=3):
             batch = choose(stored, budget, given.labels, strategy, seed, graph=loaded, n_clusters=n_clusters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
+from imgcl._core.words import nearest_names
 from imgcl.data import load_graph
 from imgcl.evaluation import align_labels, read_labels
-from imgcl.evaluation.alignment import by_name, names_of
+from imgcl.evaluation.alignment import by_name, count_rows, names_of
 from imgcl.evaluation.labels import Labels, number_classes
+from imgcl.evaluation.prediction import known_nodes
 from imgcl.graph import Graph
 from imgcl.graph.checks import check_distinct
 from imgcl.labelling.files import is_batch
@@ -41,8 +43,7 @@ class Source:
 
     @property
     def n_nodes(self) -> int:
-        first = next(iter(self.embedding.values()), ()) if isinstance(self.embedding, Mapping) else self.embedding
-        return len(first)
+        return count_rows(self.embedding)
 
     def names(self, nodes: NDArray[np.int64]) -> list[Any]:
         """What nodes are called: their names, or their numbers."""
@@ -96,16 +97,24 @@ def read_source(embedding: Any, *, graph: Any = None, node_names: Sequence[str] 
         graph: the graph (anything that ``imgcl.load_graph`` takes), where a strategy needs it; of a run it is known.
         node_names: one per node; of a run they are known.
     """
-    load = None if graph is None else lambda: load_graph(graph)
+    load = None if graph is None else lambda: _same_nodes(load_graph(graph), embedding)
     if isinstance(embedding, str | os.PathLike):
         embedding = Run(os.fspath(embedding))
     if isinstance(embedding, Run):
         run = embedding
         names = run.node_names if node_names is None else node_names
         return _checked(Source(run.blocks, names, load or (lambda: embedded_graph(run)), labels_of_graph(run)))
+    count_rows(embedding)
     if not isinstance(embedding, Mapping):
         embedding = embedding if hasattr(embedding, "shape") else np.asarray(embedding)
     return _checked(Source(embedding, names_of(embedding, node_names), load))
+
+
+def _same_nodes(graph: Graph, embedding: Any) -> Graph:
+    """The graph, unless it has the nodes of the embedding in another order."""
+    if not isinstance(embedding, Run):
+        names_of(embedding, graph.node_names)
+    return graph
 
 
 def _checked(source: Source) -> Source:
@@ -116,6 +125,12 @@ def _checked(source: Source) -> Source:
             )
         check_distinct("node_names", [str(name) for name in source.node_names])
     return source
+
+
+def check_count(value: Any, name: str, what: str) -> None:
+    """Refuse what is no number of things, or none of them."""
+    if not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"`{name}` is {value!r}: give a whole number of {what}, at least 1")
 
 
 def labels_of_graph(run: Run) -> NDArray[np.object_] | None:
@@ -130,7 +145,25 @@ def labels_of_graph(run: Run) -> NDArray[np.object_] | None:
     return np.array([*names, None], dtype=object)[codes]  # -1 is the last one
 
 
-def joined_labels(run: Run, given: NDArray[np.object_], file: str | Path) -> tuple[NDArray[np.object_], str | None]:
+def labels_in_file(
+    run: Run, file: str | Path, *, id_column: str | None = None, label_column: str | None = None
+) -> tuple[dict[Any, Any], list[str]]:
+    """Labels of a file for nodes of a run, and what to tell the user where it has other nodes as well.
+
+    Raises:
+        InputError: when it has no label, or none of its nodes is in the graph.
+    """
+    n_nodes, names = len(run.embedding), run.node_names
+    found = read_labels(file, names or (), id_column=id_column, label_column=label_column)
+    known, unknown = known_nodes(found, n_nodes, names)
+    if not any(found.values()):
+        raise InputError(f"{file} has no label: fill its column of labels first")
+    if not unknown:
+        return known, []
+    return known, [f"{file}: {len(unknown):,} of {len(found):,} nodes are not in the graph, for example {unknown[0]!r}"]
+
+
+def joined_labels(run: Run, labels: Mapping[Any, Any], file: str | Path) -> tuple[NDArray[np.object_], list[str]]:
     """Labels of a file, those of the graph beside them where they belong together, and what to tell the user.
 
     Labels of a file stand in the place of the graph's. A file of ``imgcl suggest`` is the exception: the graph's labels
@@ -138,20 +171,37 @@ def joined_labels(run: Run, given: NDArray[np.object_], file: str | Path) -> tup
 
     Args:
         run: the run.
-        given: labels of the file in node order, ``None`` or empty for unlabelled nodes.
+        labels: of the file, by node; empty for unlabelled nodes.
         file: the file.
+
+    Returns:
+        Labels in node order, and what to tell the user, a sentence each.
     """
+    given = align_labels(labels, len(run.embedding), run.node_names)
     own = labels_of_graph(run)
     if own is None:
-        return given, None
+        return given, []
     known = number_classes(given)
     further = (known.codes < 0) & np.array([label is not None for label in own])
     if not further.any():
-        return given, None
+        return given, []
     if not is_batch(file):
-        return given, f"the graph has labels of {further.sum():,} further nodes: those of {file} stand in their place"
+        return given, [f"the graph has labels of {further.sum():,} further nodes: those of {file} stand in their place"]
     if set(known.names).isdisjoint(own[further]):
-        return given, f"the graph has labels of {further.sum():,} further nodes, of other classes: they are left out"
+        return given, [f"the graph has labels of {further.sum():,} further nodes, of other classes: they are left out"]
     joined = given.copy()
     joined[further] = own[further]
-    return joined, f"{further.sum():,} further nodes have a label in the graph: they count as well"
+    counted = f"{further.sum():,} further nodes have a label in the graph: they count as well"
+    return joined, [counted, *misspelt(known.names, run)]
+
+
+def misspelt(classes: Iterable[str], run: Run) -> list[str]:
+    """What to say of classes that the graph of a run does not have, but whose names are near to one that it has."""
+    own = labels_of_graph(run)
+    known = [] if own is None else sorted({str(label) for label in own if label is not None})
+    near = {name: nearest_names(name, known) for name in classes if name not in known}
+    return [
+        f"{name!r} is no class of the graph so far: did you mean {' or '.join(map(repr, meant))}?"
+        for name, meant in near.items()
+        if meant
+    ]

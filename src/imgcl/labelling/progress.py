@@ -14,7 +14,7 @@ from imgcl._core.seeding import RandomState, as_seed
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.intervals import Estimate
 from imgcl.evaluation.labels import Labels
-from imgcl.labelling.inputs import read_source
+from imgcl.labelling.inputs import check_count, read_source
 from imgcl.labelling.validation import REPEATS, CrossValidated, cross_validate, labelled_nodes, stands_for
 
 FOLDS = (2, 3, 5, 10)  # training on 1/2, 2/3, 4/5 and 9/10 of the labels: four points of the learning curve
@@ -108,6 +108,8 @@ def progress(
         macro recall 100.0 % [73.0, 100.0], cross-validated over these labels
         another 4 labels: about +0.0 points: hardly worth it
     """
+    if batch is not None:
+        check_count(batch, "batch", "labels")
     source = read_source(embedding, node_names=node_names)
     known, asked = source.read_labels(labels)
     rows = Blocks.of(source.embedding, source.n_nodes).rows

@@ -13,7 +13,7 @@ from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.torch_settings import usual_torch
 from imgcl.evaluation.blocks import Blocks
-from imgcl.labelling.inputs import Source, read_source
+from imgcl.labelling.inputs import Source, check_count, read_source
 from imgcl.labelling.reasons import reasons
 from imgcl.labelling.strategies import resolve_strategy
 from imgcl.labelling.task import LabellingTask
@@ -36,7 +36,7 @@ def suggest(
 ) -> pd.DataFrame:
     """Which nodes to label next, the most useful first: any beginning of the list is a good smaller batch.
 
-    Fill the column ``label`` and hand the table back as ``labels`` for the next batch. A node that was suggested is
+    Fill the column ``label`` and pass the table back as ``labels`` for the next batch. A node that was suggested is
     never suggested again, whether it got a label or not.
 
     Args:
@@ -78,6 +78,8 @@ def suggest(
     choose = resolve_strategy(strategy)
     known, asked = source.read_labels(labels)
     check_budget(budget, int(len(asked) - asked.sum()))
+    if n_clusters is not None:
+        check_count(n_clusters, "n_clusters", "clusters")
     blocks = Blocks.of(source.embedding, source.n_nodes)
     task = LabellingTask(blocks.rows, known, asked, int(budget), as_seed(random_state), source.load_graph, n_clusters)
     with stage(f"strategy {strategy}" if isinstance(strategy, str) else "strategy"):
@@ -87,23 +89,22 @@ def suggest(
 
 def check_budget(budget: Any, left: int) -> None:
     """Refuse a batch that cannot be: of no nodes, of a part of one, or of more than there are."""
-    if not isinstance(budget, int | np.integer):
-        raise InputError(f"`budget` is {budget!r}: give a whole number of nodes")
-    if budget < 1:
-        raise InputError(f"`budget` is {budget}: suggest at least 1 node")
+    check_count(budget, "budget", "nodes")
     if budget > left:
         raise InputError(f"`budget` is {budget}, but only {left} nodes were never suggested: ask for at most {left}")
 
 
 def check_choice(nodes: Any, task: LabellingTask) -> NDArray[np.int64]:
     """What a strategy chose, if it is as many different open nodes as were asked for."""
-    chosen = np.asarray(nodes, dtype=np.int64)
+    chosen = np.asarray(nodes)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+        raise InputError(f"the strategy chose {nodes!r}: it must give a list of node numbers")
     if len(np.unique(chosen)) != task.budget or len(chosen) != task.budget or not np.isin(chosen, task.open).all():
         raise InputError(
             f"the strategy chose {len(chosen)} nodes, {len(np.unique(chosen))} of them different: it must choose "
             f"{task.budget} different nodes of task.open"
         )
-    return chosen
+    return chosen.astype(np.int64)
 
 
 def _table(source: Source, nodes: NDArray[np.int64], why: dict[str, Any]) -> pd.DataFrame:

@@ -15,16 +15,17 @@ from imgcl._core.errors import InputError, RunError
 from imgcl.balance import BalanceSettings
 from imgcl.balance.centrality import centrality
 from imgcl.data import about
-from imgcl.evaluation import align_labels, read_labels
 from imgcl.graph import Graph
 from imgcl.labelling import progress
 from imgcl.labelling.files import is_batch
-from imgcl.labelling.inputs import joined_labels
+from imgcl.labelling.inputs import joined_labels, labels_in_file
 from imgcl.report.content import Nodes, ReportRun
 from imgcl.training import Run, RunConfig
 from imgcl.training.pretrain import scoped_graph
 from imgcl.training.settings import LEARNED
 from imgcl.training.source import reference_blocks, run_graph
+
+BATCH = 50  # further labels whose worth a report speaks of, as many as `imgcl suggest` suggests
 
 
 def read_runs(paths: Sequence[str | Path], *, own_features: bool = True) -> list[ReportRun]:
@@ -131,23 +132,25 @@ def read_nodes(
     facts, n_nodes = run.facts["graph"], len(run.embedding)
     names = run.node_names
     given: Any = run.labels if (run.path / "labels.npy").exists() else None
-    class_names, added = run.class_names, None
+    class_names, remarks = run.class_names, list[str]()
     if labels is not None:
-        aligned = align_labels(read_labels(labels, names or ()), n_nodes, names)
-        given, added = joined_labels(run, aligned, labels)
-        class_names = None
+        listed, unknown = labels_in_file(run, labels)
+        given, added = joined_labels(run, listed, labels)
+        class_names, remarks = None, [*unknown, *added]
     found, problem = run_graph(run, graph, data_dir)
-    missing = None if problem is None else f"{problem}: no degree, no centrality; pass its path (`graph`)"
-    remark = "; ".join(filter(None, (added, missing))) or None
+    if problem is not None:
+        remarks.append(f"{problem}: no degree, no centrality; pass its path (`graph`)")
     known = Nodes(facts["name"], n_nodes) if found is None else graph_nodes(_embedded(found, run), run.config.balance)
     names_and_labels: dict[str, Any] = {"labels": given, "class_names": class_names, "node_names": names}
     if given is not None:
         features, note = reference_blocks(run, graph, data_dir)
         names_and_labels |= {"features": features, "features_note": note}
     if labels is not None:
-        far = progress(run, labels) if is_batch(labels) else progress(run.blocks, given)  # of the labels that count
+        counted = (run, listed) if is_batch(labels) else (run.blocks, given)  # the labels that count
+        far = progress(*counted, batch=BATCH)
         names_and_labels["progress"] = far.sentences()
-    return replace(known, graph=facts["name"], about=about(facts["source"]), **names_and_labels), remark
+    nodes = replace(known, graph=facts["name"], about=about(facts["source"]), **names_and_labels)
+    return nodes, "; ".join(remarks) or None
 
 
 def _embedded(graph: Graph, run: Run) -> Graph:

@@ -24,6 +24,7 @@ STEPS, EXPLORING = 500, 250  # of gradient descent; for the first ones attractio
 EXAGGERATION = 12.0
 NODES = 3  # interpolation nodes along each side of a box
 BOXES = 16  # boxes along a side, at least; a box is no wider than 1, the width of the kernel
+FEW = 200  # points whose repulsion is summed over all pairs: they lie far apart, and a grid over them would be huge
 ROUNDS = 50  # of the bisection for a perplexity
 
 
@@ -35,12 +36,13 @@ def tsne(rows: NDArray[np.float32], start: NDArray[np.float32]) -> NDArray[np.fl
         start: (n, 2), close to each other.
     """
     affinities = _affinities(rows, min(PERPLEXITY, (len(rows) - 1) / 3))
-    rate = max(len(rows) / EXAGGERATION / 4, 50.0)
+    rate = max(len(rows) / EXAGGERATION / 4, min(50.0, len(rows) / 2))  # of few points larger steps diverge
     y = np.array(start, dtype=np.float64)
     update, gains = np.zeros_like(y), np.ones_like(y)
+    repulsion = _repulsion_of_pairs if len(rows) <= FEW else _repulsion
     for step in tracked(range(STEPS), "t-SNE", "step"):
         exploring = step < EXPLORING
-        gradient = 4 * (_attraction(affinities, y) * (EXAGGERATION if exploring else 1.0) - _repulsion(y))
+        gradient = 4 * (_attraction(affinities, y) * (EXAGGERATION if exploring else 1.0) - repulsion(y))
         gains = np.maximum(np.where(update * gradient < 0, gains + 0.2, gains * 0.8), 0.01)
         update = (0.5 if exploring else 0.8) * update - rate * gains * gradient
         y += update
@@ -112,6 +114,14 @@ def _repulsion(y: Floats) -> Floats:
     # (1 + d^2)^-1 is (1 + d^2) (1 + d^2)^-2, and d^2 = |y_i|^2 + |y_j|^2 - 2 y_i y_j: one kernel serves both sums
     pairs = ((1 + charge[:, 3]) * at[:, 0] - 2 * (y * at[:, 1:3]).sum(axis=1) + at[:, 3]).sum() - len(y)
     return np.asarray((y * at[:, :1] - at[:, 1:3]) / max(pairs, 1e-12))
+
+
+def _repulsion_of_pairs(y: Floats) -> Floats:
+    """The same, pair by pair."""
+    away = y[:, None] - y
+    near = 1 / (1 + (away**2).sum(axis=2))
+    np.fill_diagonal(near, 0)
+    return np.asarray(((near**2)[..., None] * away).sum(axis=1) / max(near.sum(), 1e-12))
 
 
 @lru_cache(maxsize=2)

@@ -82,10 +82,10 @@ function drawReliability(target) {
     };
   });
   const highest = Math.min(102, 8 + 100 * Math.max(0.1, ...rankedRuns.flatMap((run) => sought(run).reliability.flatMap((bin) => [bin.probability, bin.rate]))));
-  traces.push({ type: "scatter", mode: "lines", name: "as it should be", x: [0, 100], y: [0, 100], line: { color: style("--muted"), dash: "dot", width: 1 }, hoverinfo: "skip" });
+  traces.push({ type: "scatter", mode: "lines", name: "perfectly calibrated", x: [0, 100], y: [0, 100], line: { color: style("--muted"), dash: "dot", width: 1 }, hoverinfo: "skip" });
   Plotly.react(target, traces, layout({
     height: 340, margin: { l: 50, r: 15, t: 50, b: 45 }, showlegend: true,
-    xaxis: { title: title("probability that was said, %"), range: [0, highest] }, yaxis: { title: title("share that was true, %"), range: [0, highest] },
+    xaxis: { title: title("predicted probability, %"), range: [0, highest] }, yaxis: { title: title("observed share, %"), range: [0, highest] },
   }), config);
 }
 
