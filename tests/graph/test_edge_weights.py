@@ -167,7 +167,8 @@ def test_networkx_weights() -> None:
     graph = Graph.from_networkx(network)
     assert graph.adjacency.toarray().tolist() == [[0, 2.5, 0], [2.5, 0, 1], [0, 1, 0]]
     assert Graph.from_networkx(network, weight=None).edge_weight is None
-    assert load_graph(network, weight="cost", features="own").edge_weight is None
+    with pytest.raises(GraphError, match=r"no edge has the attribute 'cost' \(`weight`\)"):
+        load_graph(network, weight="cost")
     network["b"]["c"]["weight"] = "much"
     with pytest.raises(GraphError, match=r"'weight' of edge \('b', 'c'\) is 'much': weights must be numbers; pass"):
         Graph.from_networkx(network)

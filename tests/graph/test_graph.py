@@ -8,12 +8,14 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import imgcl
 from imgcl._core.errors import GraphError
 from imgcl.graph import Graph
 from imgcl.graph.checks import Cleaning
@@ -184,7 +186,7 @@ def test_subgraph_keeps_order_names_and_edges(path: Graph) -> None:
 @pytest.mark.parametrize(
     ("nodes", "message"),
     [
-        ([], "needs at least one"),
+        ([], "no nodes were chosen"),
         ([0, 5], r"nodes\[1\] is 5: node numbers must be 0\.\.4"),
         ([-1], r"nodes\[0\] is -1"),
         ([1, 1], "node 1 was chosen 2 times"),
@@ -271,6 +273,22 @@ def test_networkx() -> None:
     directed = Graph.from_networkx(nx.DiGraph([(0, 1), (1, 0), (1, 2)]), x=np.ones((3, 1)))
     assert directed.cleaning == Cleaning(one_directional=1)
     assert directed.y is None
+
+
+@pytest.mark.parametrize(("what", "of"), [("feature", "node"), ("label", "node"), ("weight", "edge")])
+def test_an_attribute_that_was_named_must_be_there(what: str, of: str) -> None:
+    with pytest.raises(GraphError, match=rf"no {of} has the attribute 'colour' \(`{what}`\)"):
+        Graph.from_networkx(nx.path_graph(3), **{what: "colour"})
+
+
+def test_columns_of_a_frame_are_names_of_features() -> None:
+    frame = pd.DataFrame(np.eye(3), columns=["a", "b", "c"])
+    assert Graph.from_edges([[0], [1]], frame).feature_names == ("a", "b", "c")
+    assert Graph.from_edges([[0], [1]], frame, feature_names=["d", "e", "f"]).feature_names == ("d", "e", "f")
+    assert Graph.from_edges([[0], [1]], pd.DataFrame(np.eye(3))).feature_names is None
+    model = imgcl.ImGCL(epochs=2, settings={"dim": 2}).fit(Graph.from_edges([[0], [1]], frame))
+    turned = Graph.from_edges([[0], [1]], frame[["c", "a", "b"]])
+    np.testing.assert_allclose(model.transform(turned), model.embedding_, atol=1e-6)
 
 
 def test_networkx_nodes_that_share_a_name_are_refused_with_both() -> None:

@@ -62,6 +62,7 @@ def test_subgraphs_and_stores_keep_the_relations(tmp_path) -> None:
     ("edges", "message"),
     [
         ({}, "there are no relations"),
+        ([[[0], [1]]], "edges is a list: give a mapping from names of relations to their edges"),
         ({"a": [[0, 1, 2]]}, "edges of the relation 'a' have shape (1, 3)"),
         ({"": [[0], [1]]}, "'' is no name of a relation"),
         ({f"r{i}": [[0], [1]] for i in range(17)}, "there are 17 relations: at most 16"),
@@ -84,6 +85,8 @@ def test_hetero_data_with_one_type_of_nodes() -> None:
     assert graph.fingerprint == both(edge_weight={"star": [2.0, 5.0]}, y=[0, 1, 0, 1]).fingerprint
     assert Graph.from_pyg(data).relations == ()
     assert Graph.from_pyg(data, weighted=False).edge_weight is None
+    data["user"].y = data["user"].y[:, None]
+    assert Graph.from_pyg(data).y.tolist() == [0, 1, 0, 1]
     data["item"].x = torch.eye(2)
-    with pytest.raises(GraphError, match=r"2 types of nodes \('user', 'item'\): one is read"):
+    with pytest.raises(GraphError, match=r"2 types of nodes \('user', 'item'\), a graph has one: link the nodes"):
         Graph.from_pyg(data)

@@ -68,8 +68,10 @@ class PyGEncoder(nn.Module):
         scaled = self.scaling(x)
         parts: list[Tensor] = []
         for encoder, diffusion in zip(self.encoders, self.diffusions, strict=True):
-            edges, weights = (edge_index, edge_weight) if diffusion is None else diffused(diffusion, edge_index, len(x))
-            parts.append(encoder(scaled, edges) if weights is None else encoder(scaled, edges, weights))
+            edges, weights = edge_index, edge_weight
+            if diffusion is not None:
+                edges, weights = diffused(diffusion, edge_index, edge_weight, len(x))
+            parts.append(encoder(scaled, edges, weights))
         return parts[0] if len(parts) == 1 else torch.stack(parts).sum(dim=0)
 
 
@@ -133,14 +135,19 @@ class PyGLayers(nn.Module):
 
     def _checked(self, edge_weight: Tensor) -> Tensor:
         if not self.takes_weights:
-            raise InputError("torch_geometric's layers of this encoder take no edge weights: leave edge_weight out")
+            raise InputError(
+                "torch_geometric's layers of this encoder take no edge weights, and without them the rows are not "
+                "those of transform: train with encoder='gcn', or on the graph without weights"
+            )
         return edge_weight
 
 
-def diffused(diffusion: Diffusion, edge_index: Tensor, n_nodes: int) -> tuple[Tensor, Tensor]:
+def diffused(
+    diffusion: Diffusion, edge_index: Tensor, edge_weight: Tensor | None, n_nodes: int
+) -> tuple[Tensor, Tensor]:
     """The edges of a diffusion and their weights; computed on the CPU, by this package."""
-    edges = edge_index.cpu().numpy()
-    block = Block.from_graph(Graph.from_edges(edges, n_nodes=n_nodes))
+    edges, weights = edge_index.cpu().numpy(), None if edge_weight is None else edge_weight.detach().cpu().numpy()
+    block = Block.from_graph(Graph.from_edges(edges, edge_weight=weights, n_nodes=n_nodes))
     adjacency = diffusion(block, torch.Generator()).adjacency
     assert adjacency.weights is not None
     found = torch.stack([adjacency.indices.long(), adjacency.row_index])
@@ -164,10 +171,15 @@ class _OwnModule(nn.Module):
 
     def __init__(self, encoder: ModuleEncoder) -> None:
         super().__init__()
-        self.module, self.takes_edges = copy.deepcopy(encoder.module), encoder.takes_edges
+        self.module = copy.deepcopy(encoder.module)
+        self.takes_edges, self.takes_weights = encoder.takes_edges, encoder.takes_weights
 
-    def forward(self, x: Tensor, *edges: Tensor) -> Tensor:
-        return self.module(x, *edges) if self.takes_edges else self.module(x)  # type: ignore[no-any-return]
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        if not self.takes_edges:
+            return self.module(x)  # type: ignore[no-any-return]
+        if edge_weight is None or not self.takes_weights:
+            return self.module(x, edge_index)  # type: ignore[no-any-return]
+        return self.module(x, edge_index, edge_weight=edge_weight)  # type: ignore[no-any-return]
 
 
 def _convolution(layer: Convolution, finish: Finish, is_diffused: bool) -> nn.Module:

@@ -308,6 +308,14 @@ def check_names(what: str, names: Sequence[str] | None, size: int | None = None)
     return given if what == "feature_names" else check_distinct(what, given)
 
 
+def check_feature_names(names: Sequence[str] | None, x: Any, width: int) -> tuple[str, ...] | None:
+    """The names of the features: those given, else the columns of a pandas ``DataFrame`` where all are text."""
+    columns = getattr(x, "columns", None)
+    if names is None and columns is not None and all(isinstance(name, str) for name in columns):
+        names = list(columns)
+    return check_names("feature_names", names, width)
+
+
 def _check_characters(what: str, names: Sequence[str]) -> None:
     try:
         "".join(names).encode()
@@ -334,7 +342,7 @@ def check_nodes(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
             raise GraphError(f"the node mask has shape {array.shape}, expected ({n},)")
         array = np.flatnonzero(array)
     if not array.size:
-        raise GraphError("no nodes were chosen: a subgraph needs at least one")
+        raise GraphError("no nodes were chosen: give at least one")
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise GraphError(
             f"nodes have shape {array.shape} and dtype {array.dtype}: give a list of node numbers or a mask"

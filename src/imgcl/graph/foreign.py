@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from imgcl.graph.graph import Graph
 
 
+USUAL = {"feature": "x", "label": "y", "weight": "weight"}  # attributes of networkx's graphs that are looked for
+
+
 def pyg_parts(data: Data, *, weighted: bool) -> dict[str, Any]:
     """What :meth:`imgcl.Graph.from_edges` takes, from a torch_geometric ``Data``."""
     if getattr(data, "edge_index", None) is None:
         raise GraphError("the torch_geometric Data has no edge_index: only homogeneous graphs with edges are read")
     x, y = getattr(data, "x", None), getattr(data, "y", None)
-    labels = None if y is None else label_array(y)
-    if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
     return {
         "edges": as_array(data.edge_index),
         "x": _torch_features(x) if hasattr(x, "detach") else x,
-        "y": labels,
+        "y": None if y is None else _label_column(y),
         "edge_weight": pyg_weights(data) if weighted else None,
         "n_nodes": data.num_nodes if "num_nodes" in data else None,
     }
@@ -43,16 +43,25 @@ def hetero_parts(data: Any, *, weighted: bool) -> dict[str, Any]:
     """What :meth:`imgcl.Graph.from_relations` takes, from a ``HeteroData`` with one type of nodes."""
     if len(data.node_types) != 1:
         kinds = ", ".join(map(repr, data.node_types))
-        raise GraphError(f"the HeteroData has {len(data.node_types)} types of nodes ({kinds}): one is read")
+        raise GraphError(
+            f"the HeteroData has {len(data.node_types)} types of nodes ({kinds}), a graph has one: link the nodes to "
+            "classify directly (torch_geometric's AddMetaPaths), or use `data.to_homogeneous()`"
+        )
     nodes, edges = data[data.node_types[0]], {kind[1]: data[kind] for kind in data.edge_types}
     x, y = nodes.get("x"), nodes.get("y")
     return {
         "edges": {name: as_array(store.edge_index) for name, store in edges.items()},
         "x": _torch_features(x) if hasattr(x, "detach") else x,
-        "y": None if y is None else label_array(y),
+        "y": None if y is None else _label_column(y),
         "edge_weight": {name: pyg_weights(store) if weighted else None for name, store in edges.items()},
         "n_nodes": nodes.num_nodes,
     }
+
+
+def _label_column(y: Any) -> NDArray[Any]:
+    """Labels, also where they are a matrix of one column."""
+    labels = label_array(y)
+    return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
 
 
 def pyg_weights(data: Any) -> np.ndarray | None:
@@ -79,13 +88,27 @@ def networkx_parts(
     if not nodes:
         raise GraphError("the graph is empty: it has no nodes")
     edges, weights = _networkx_edges(graph, {node: i for i, node in enumerate(nodes)}, weight)
+    if weights is None and weight is not None and edges.size:
+        _check_usual("weight", weight, "edge")
     if x is None and any(feature in graph.nodes[node] for node in nodes):
         x = _networkx_features(graph, nodes, feature)
+    elif x is None:
+        _check_usual("feature", feature, "node")
     if y is None and any(label in graph.nodes[node] for node in nodes):
         y = [graph.nodes[node].get(label) for node in nodes]
+    elif y is None:
+        _check_usual("label", label, "node")
     if names.get("node_names") is None:
         names = {**names, "node_names": _networkx_names(nodes)}
     return {"edges": edges, "x": x, "y": y, "edge_weight": weights, "n_nodes": len(nodes), **names}
+
+
+def _check_usual(what: str, attribute: str, of: str) -> None:
+    """Refuse an attribute that nothing has, unless it is the one that is looked for where none is named."""
+    if attribute != USUAL[what]:
+        raise GraphError(
+            f"no {of} has the attribute {attribute!r} (`{what}`): name one that they have, or leave it out"
+        )
 
 
 def _networkx_edges(

@@ -24,6 +24,7 @@ from imgcl.graph.checks import (
     Cleaning,
     Features,
     check_edges,
+    check_feature_names,
     check_features,
     check_labels,
     check_names,
@@ -129,6 +130,13 @@ class Graph(FromFrames):
         if self.y is None:
             raise GraphError(f"graph {self.name!r} has no labels")
         return np.bincount(self.y[self.y >= 0], minlength=self.n_classes)
+
+    @property
+    def direction(self) -> str:
+        """How edges pass features: ``in`` or ``out``, see ``directed_as``, or ``both`` ways, as ``mutual`` ones do."""
+        if self.received is None:
+            return "both"
+        return "out" if self.notes.get("direction") == DIRECTIONS["out"] else "in"
 
     @cached_property
     def degree(self) -> NDArray[np.int64]:
@@ -279,7 +287,7 @@ class Graph(FromFrames):
             n_nodes: number of nodes; by default the number of feature rows, or the largest node number and one.
             name: what to call the graph.
             node_names: one per node.
-            feature_names: one per feature.
+            feature_names: one per feature; by default the columns of an ``x`` that is a pandas ``DataFrame``.
             class_names: one per class.
         """
         features = no_features(edges, n_nodes) if x is None else check_features(x)
@@ -300,7 +308,7 @@ class Graph(FromFrames):
             labels,
             name,
             check_names("node_names", node_names, n),
-            check_names("feature_names", feature_names, int(features.shape[1])),
+            check_feature_names(feature_names, x, int(features.shape[1])),
             classes,
             cleaning,
             weights,

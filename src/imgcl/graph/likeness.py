@@ -22,7 +22,7 @@ LABEL_PAIRS = 1_000_000
 ROWS_AT_ONCE = 1 << 11
 ALIKE = 0.5  # of 1: on the development graphs averaging helps above .69 and hurts, or hardly helps, below .33
 NEAR_CHANCE, HARDLY = 0.1, 0.02
-OWN = "a node's own features say more than its neighbours', so keep them beside the embedding"
+OWN = "averaging neighbours may hide what a node itself is, so keep its own features beside the embedding"
 
 
 @dataclass(frozen=True)

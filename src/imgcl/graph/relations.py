@@ -74,6 +74,10 @@ def joined_edges(
     relations: Mapping[str, ArrayLike], edge_weight: Mapping[str, ArrayLike | None] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """The edges of all relations one after the other, and their weights (1 where a relation has none)."""
+    if not isinstance(relations, Mapping):
+        raise GraphError(
+            f"edges is a {type(relations).__name__}: give a mapping from names of relations to their edges"
+        )
     if not relations:
         raise GraphError("there are no relations: give at least one, a name and its edges")
     edges = {name: _edge_array(name, given) for name, given in relations.items()}

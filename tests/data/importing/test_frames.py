@@ -194,6 +194,7 @@ def test_a_store_of_frames_and_its_like(tmp_path):
         ({"nodes": NODES[:0]}, "`nodes` has no rows: the graph is empty"),
         ({"nodes": NODES.to_dict()}, "`nodes` is a dict: give a pandas DataFrame"),
         ({"edges": None}, "`edges` is a NoneType: give a pandas DataFrame"),
+        ({"featurs": "age"}, "from_frames has no parameter 'featurs': did you mean 'features'"),
         ({"standardize": True}, "from_frames has no parameter 'standardize': did you mean 'standardise'"),
         ({"missing": "median"}, r"`missing` is 'median': did you mean 'mean'\? \(choose from error, mean, zero\)"),
         ({"id": "account"}, r"`nodes` has no column 'account' \(`id`\)"),

@@ -88,7 +88,8 @@ def _settings(tables: dict[str, Any], columns: dict[str, Any], rules: dict[str, 
     known = [name for name in ImportSettings.model_fields if name not in (*tables, *columns, "label")]
     for rule in rules:
         if rule not in known:
-            raise InputError(f"from_frames has no parameter {rule!r}{did_you_mean(rule, known)}")
+            every = ["id", "src", "dst", "features", "label", "name", *known]
+            raise InputError(f"from_frames has no parameter {rule!r}{did_you_mean(rule, every)}")
     given = {key: value for key, value in columns.items() if value != ImportSettings.model_fields[key].default}
     try:
         return ImportSettings(**tables, **given, **rules)

@@ -110,6 +110,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             say("nodes", 0, None)
             if known is not None:
                 settings = known.fitted(connection, settings, label_needed=asked.label is not None)
+            edge_table(connection, settings)  # a file or column that is not there is refused before the nodes are read
             features, label, words = _read_nodes(connection, settings, known)
             n = int(scalar(connection, "SELECT count(*) FROM nodes"))
             _check_ids(connection, settings, n)
