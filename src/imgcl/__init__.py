@@ -1,6 +1,7 @@
-"""Graph contrastive learning that serves rare classes.
+"""Find rare classes in graphs: node embeddings without labels, which nodes to label, probabilities, decisions.
 
-The names below are the public interface; they are loaded when first used, so that ``import imgcl`` is quick.
+The names below are the public interface. They and the packages (``imgcl.evaluation``, ...) are loaded when first used,
+so that ``import imgcl`` is quick.
 """
 
 from importlib import import_module
@@ -47,6 +48,10 @@ _HOMES = {
     "load_graph": "imgcl.data",
     "suggest": "imgcl.labelling",
 }
+_PACKAGES = (
+    *("balance", "baselines", "data", "encoders", "evaluation", "graph", "imbalance", "labelling", "losses"),
+    *("methods", "plots", "report", "studies", "training", "views"),
+)
 
 __all__ = [
     "BalanceSettings",
@@ -69,6 +74,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"imgcl.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'imgcl' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

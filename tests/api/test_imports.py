@@ -94,6 +94,14 @@ def test_every_public_name_loads_without_a_warning():
     )
 
 
+def test_every_package_is_found_after_import_imgcl_alone():
+    source = Path(str(imgcl.__file__)).parent
+    packages = sorted(path.parent.name for path in source.glob("[a-z]*/__init__.py") if path.parent.name != "cli")
+    code = f"import imgcl; print([name for name in {packages} if not hasattr(imgcl, name)])"
+    assert python(code) == "[]"
+    assert sorted(imgcl._PACKAGES) == packages
+
+
 def test_import_is_quick():
     assert least_seconds(sys.executable, "-c", "import imgcl") < 1.5
 

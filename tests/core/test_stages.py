@@ -39,6 +39,16 @@ def test_what_was_done_before_is_told_as_given():
     assert told[2].share == pytest.approx(0.255)
 
 
+def test_a_stage_that_may_end_early_is_told_as_such():
+    def work():
+        with stage("all", units=2) as whole:
+            whole()
+            with stage("epochs", units=100, at_most=True) as epochs:
+                epochs()
+
+    assert [each.at_most for each in heard(work)] == [False, False, True, True, False, False]
+
+
 def test_a_stage_that_fails_counts_as_over_and_the_one_around_it_goes_on():
     def work():
         with stage("all", units=2):

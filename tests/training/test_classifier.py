@@ -9,7 +9,9 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_score
+from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 import imgcl
@@ -64,6 +66,21 @@ def test_contract(graph: Graph) -> None:
     assert copy.get_params()["embedding"].epochs == 3
     assert model.embedding.epochs == 5
     assert not hasattr(model.embedding, "embedding_")
+
+
+def test_feature_names(graph: Graph, tmp_path: Path) -> None:
+    """What a column is called decides, also in a graph whose arrays are those of the fitted one."""
+    names = [f"f{i}" for i in range(graph.n_features)]
+    model = ImGCLClassifier(small(), classifier="plain").fit(replace(graph, feature_names=tuple(names)))
+    assert model.feature_names_in_.tolist() == names
+    turned = replace(graph, feature_names=tuple(names[::-1]))
+    moved = replace(graph, x=graph.x[:, ::-1], feature_names=tuple(names))
+    assert model.predict_proba(turned) == pytest.approx(model.predict_proba(moved), abs=1e-5)
+    with pytest.raises(InputError, match="other"):
+        model.predict(replace(graph, feature_names=tuple(f"other {name}" for name in names)))
+    model.save(tmp_path / "scorer")
+    assert ImGCLClassifier.load(tmp_path / "scorer").feature_names_in_.tolist() == names
+    assert not hasattr(ImGCLClassifier(small()).fit(graph), "feature_names_in_")
 
 
 def test_labels_of_any_kind(graph: Graph, run: Path) -> None:
@@ -123,6 +140,37 @@ def test_wrong_use(graph: Graph, run: Path) -> None:
         ImGCLClassifier(run).fit(Graph.from_edges([[0], [1]], x=np.eye(2)))
 
 
+@pytest.mark.parametrize(
+    ("parameters", "labels", "message"),
+    [
+        ({"decision": "best"}, None, "`decision` is 'best'"),
+        ({"decision": "cost:9=3"}, None, "`decision` has class '9'"),
+        ({"decision": "min-recall:0.5"}, [0, 0, 1], "fewer than two labels to choose it on"),
+        ({"prior": "nature"}, None, "`prior` is 'nature'"),
+        ({"prior": ["a", "b", "c"]}, None, r"`prior` is \['a', 'b', 'c'\]: give one share for each"),
+        ({"classifier": "forest"}, None, "unknown classifier 'forest'"),
+        ({"random_state": "a"}, None, "random_state is 'a'"),
+        ({}, [1, 1], "every label is '1': a classifier needs at least two classes"),
+        ({}, [0, -2], r"labels\[1\] is -2"),
+        ({}, [0, 1], "every class has a single label"),
+    ],
+)
+def test_refused_before_the_pre_training(
+    graph: Graph, parameters: dict, labels: list | None, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ImGCL, "fit", lambda *_: pytest.fail("it was trained"))
+    y = None if labels is None else labels + [-1] * (graph.n_nodes - len(labels))
+    with pytest.raises(InputError, match=message):
+        ImGCLClassifier(small(), **parameters).fit(graph, y)
+
+
+def test_nodes_are_numbers_or_a_mask(graph: Graph) -> None:
+    assert GraphNodes(graph, np.arange(200) % 50 == 7).nodes.tolist() == [7, 57, 107, 157]
+    for wrong in ([1.7], [-1], [200], [3, 3], [[1, 2]], ["a"], [True]):
+        with pytest.raises(InputError, match="node"):
+            GraphNodes(graph, wrong)
+
+
 def test_the_score_counts_labelled_nodes_alone(graph: Graph, run: Path) -> None:
     half = some(graph)
     model = ImGCLClassifier(run, classifier="plain").fit(graph, half)
@@ -142,6 +190,38 @@ def test_a_score_finds_the_names_of_classes(graph: Graph, run: Path) -> None:
     assert model.score(named) == model.score(named, graph.y) == model.score(named, [names[k] for k in graph.y])
     with pytest.raises(InputError, match="y has numbers, and the classes are kind 0, kind 1"):
         model.score(replace(graph, class_names=None), graph.y)
+
+
+def test_classes_are_sorted_as_metrics_of_scikit_learn_expect(graph: Graph, run: Path) -> None:
+    two = graph.with_labels(np.where(graph.y == 2, 1, 0), class_names=["ok", "bad"])
+    model = ImGCLClassifier(run, classifier="plain").fit(two)
+    assert model.classes_.tolist() == ["bad", "ok"]
+    named = np.array(["ok", "bad"])[two.y]
+    assert np.array_equal(
+        model.predict_proba(two), ImGCLClassifier(run, classifier="plain").fit(two, named).predict_proba(two)
+    )
+    assert get_scorer("roc_auc")(model, GraphNodes(two), named) > 0.8
+    assert model.score(two) == model.score(two, named) == model.score(two, two.y)
+
+
+def test_wrong_scores(graph: Graph, run: Path) -> None:
+    named = replace(graph, class_names=("a", "b", "c"))
+    model = ImGCLClassifier(run, classifier="plain").fit(named)
+    with pytest.raises(InputError, match="y has class 7, but the graph has 3 class names"):
+        model.score(named, [7] * 200)
+    with pytest.raises(InputError, match=r"sample_weight has shape \(2,\) but there are 200 nodes"):
+        model.score(named, sample_weight=[1, 2])
+    with pytest.raises(InputError, match=r"given has shape \(1,\) but there are 200 nodes"):
+        model.scorer_.score(named, given=[True])
+
+
+def test_a_classifier_without_probabilities_says_so(graph: Graph, run: Path) -> None:
+    model = ImGCLClassifier(run, classifier=LinearSVC()).fit(graph)
+    assert model.score(graph) > 0.6
+    for method in (model.predict_proba, model.decision_function):
+        with pytest.raises(InputError, match="classifier 'LinearSVC' gives no probabilities: use predict"):
+            method(graph)
+    assert model.scorer_.score(graph)["rank"].isna().all()  # it was the order of the nodes
 
 
 def test_saved_and_loaded(graph: Graph, run: Path, tmp_path: Path) -> None:
@@ -207,3 +287,6 @@ def test_folds_have_labelled_nodes_once_and_spread_classes() -> None:
         assert sorted(y[test]) == ["a"] * 3 + ["b"]
     with pytest.raises(InputError, match="n_splits is 20, but no class has more than 9 labels"):
         list(LabelledFolds(20).split(None, y))
+    for wrong in (0, 1, -2, 2.5, "a"):
+        with pytest.raises(InputError, match="give a whole number of at least 2"):
+            LabelledFolds(wrong)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import imgcl
 from imgcl._core.errors import InputError
 from imgcl.data import synthetic_graph
 from imgcl.data.store import open_store, write_store
@@ -125,3 +126,25 @@ def test_a_feature_that_does_not_vary_in_the_training_graph_may_vary_elsewhere()
     constant[:, 2] = 0.1
     trainer = trained(replace(graph, x=constant), normalise="column", batch_size=16)
     assert np.abs(trainer.embed(graph)).max() < 1e3
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize(("trained", "given"), [("in", "both"), ("both", "out"), ("in", "out"), ("out", "mutual")])
+def test_edges_that_pass_features_another_way_are_refused(tmp_path, trained, given, saved):
+    edges, x = np.array([[0, 1, 2, 2, 3], [1, 2, 0, 1, 2]]), np.eye(4)
+    graphs = {way: imgcl.Graph.from_edges(edges, x=x, directed_as=way) for way in ("in", "out", "both", "mutual")}
+    model = imgcl.ImGCL(epochs=2, settings={"dim": 2}).fit(graphs[trained])
+    if saved:
+        model.save(tmp_path / "run")
+        model = imgcl.ImGCL.load(tmp_path / "run")
+    assert model.transform(graphs[trained]).shape == (4, 2)
+    with pytest.raises(imgcl.InputError, match="directed_as"):
+        model.transform(graphs[given])
+    with pytest.raises(imgcl.InputError, match="directed_as"):
+        model.transform_blocks(graphs[given])
+
+
+def test_mutual_edges_pass_features_both_ways():
+    edges, x = np.array([[0, 1, 1, 2], [1, 0, 2, 3]]), np.eye(4)
+    model = imgcl.ImGCL(epochs=2, settings={"dim": 2}).fit(imgcl.Graph.from_edges(edges, x=x))
+    assert model.transform(imgcl.Graph.from_edges(edges, x=x, directed_as="mutual")).shape == (4, 2)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.export import Dim, export
-from torch_geometric.nn import GCNConv, MessagePassing
+from torch_geometric.nn import GCNConv, MessagePassing, SAGEConv
 
 import imgcl
 from imgcl import Graph, InputError
@@ -113,6 +113,42 @@ def test_settings_of_encoders(encoder: nn.Module) -> None:
     assert torch.allclose(PyGEncoder([(encoder, None)]).eval()(data.x, data.edge_index), expected, atol=1e-5)
 
 
+class OwnSAGE(nn.Module):
+    """A module that takes no weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = SAGEConv(F, 4)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.convolution(x, edge_index)
+
+
+class OwnGCN(nn.Module):
+    """A module whose weights are not its third argument."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = GCNConv(F, 4)
+
+    def forward(self, x: Tensor, edge_index: Tensor, scale: float = 2.0, edge_weight: Tensor | None = None) -> Tensor:
+        return scale * self.convolution(x, edge_index, edge_weight)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"method": "mvgrl"}, {"encoder": OwnSAGE()}, {"encoder": OwnGCN()}, {"encoder": nn.Linear(F, 4)}]
+)
+def test_weighted_graphs(parameters: dict[str, Any]) -> None:
+    plain = random_graph(8)
+    weights = np.random.default_rng(8).random(len(plain.indices)) + 0.2
+    edges = np.stack([np.repeat(np.arange(N), plain.degree), plain.indices])
+    graph = Graph.from_edges(edges, x=plain.x, edge_weight=weights)
+    model = imgcl.ImGCL(epochs=2, random_state=0, **parameters).fit(graph)
+    data = graph.to_pyg()
+    rows = model.to_pyg()(data.x, data.edge_index, data.edge_weight).detach().numpy()
+    np.testing.assert_allclose(rows, model.transform(graph), atol=1e-5, rtol=1e-4)
+
+
 def test_the_module_is_free_of_the_encoder() -> None:
     graph = random_graph(6)
     model = trained("gbt", graph, dim=4, dropout=0.5)
@@ -144,7 +180,7 @@ def test_edge_weights() -> None:
     ones = torch.ones(data.edge_index.shape[1])
     module = trained("gbt", graph, dim=4).to_pyg()
     assert torch.allclose(module(data.x, data.edge_index, ones), module(data.x, data.edge_index))
-    with pytest.raises(InputError, match="take no edge weights: leave edge_weight out"):
+    with pytest.raises(InputError, match="take no edge weights, and without them the rows are not those of transform"):
         trained("gbt", graph, dim=4, encoder="sage").to_pyg()(data.x, data.edge_index, ones)
 
 

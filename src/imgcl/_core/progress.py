@@ -32,12 +32,14 @@ class Told:
         text: what is being done.
         left: seconds that remain, where the work itself knows; else it is for the listener to estimate.
         given: what was done before it began, 0..1: epochs of a training that is resumed.
+        at_most: whether it may end before all is done, as a training that settles.
     """
 
     share: float
     text: str
     left: float | None = None
     given: float = 0.0
+    at_most: bool = False
 
 
 Listener = Callable[[Told], None]
@@ -75,10 +77,14 @@ class Stage:
         unit: what to call one of them; without a name they are not counted in texts.
         done: units that were done before.
         weight: units of the stage around it that it is worth.
+        at_most: whether it may end before all units are done.
     """
 
-    def __init__(self, title: str, units: float = 1, unit: str = "", done: float = 0, weight: float = 1) -> None:
+    def __init__(
+        self, title: str, units: float = 1, unit: str = "", done: float = 0, weight: float = 1, at_most: bool = False
+    ) -> None:
         self.title, self.units, self.unit, self.done, self.weight = title, max(units, 1e-9), unit, done, weight
+        self.at_most = at_most
         self._above, self._tenths, self._begin = _innermost.get(), Tenths(self.share), time.perf_counter()
         self.given = 0.0
         self._give(self.share)
@@ -136,19 +142,21 @@ class Stage:
         else:
             self._above._give(share * self.weight / self._above.units)
 
-    def _tell(self, share: float, text: str, left: float | None = None) -> None:
-        listener, above = _listener.get(), self._above
+    def _tell(self, share: float, text: str, left: float | None = None, at_most: bool = False) -> None:
+        listener, above, at_most = _listener.get(), self._above, at_most or self.at_most
         if listener is None:
             return
         if above is None:
-            listener(Told(share, text, left, self.given))
+            listener(Told(share, text, left, self.given, at_most))
         else:
             part = min(1.0, (above.done + self.weight * share) / above.units)
-            above._tell(part, ": ".join(filter(None, (self.title, text))))
+            above._tell(part, ": ".join(filter(None, (self.title, text))), at_most=at_most)
 
 
 @contextmanager
-def stage(title: str, units: float = 1, *, unit: str = "", done: float = 0, weight: float = 1) -> Iterator[Stage]:
+def stage(
+    title: str, units: float = 1, *, unit: str = "", done: float = 0, weight: float = 1, at_most: bool = False
+) -> Iterator[Stage]:
     """A stage that lasts as long as the block; at its end, ``weight`` units of the stage around it are done.
 
     Example:
@@ -164,7 +172,7 @@ def stage(title: str, units: float = 1, *, unit: str = "", done: float = 0, weig
         0.75 -
         1.0 -
     """
-    found = Stage(title, units, unit, done, weight)
+    found = Stage(title, units, unit, done, weight, at_most)
     token, failed = _innermost.set(found), True
     try:
         yield found

@@ -67,7 +67,8 @@ class Registry(Generic[T]):
 
     def _checked(self, found: Any, name: str) -> T:
         if not self.fits(found):
-            raise InputError(f"{self.what} {name!r} is {found!r}: expected {self.expected}")
+            called = self.what if isinstance(name, ObjectName) else f"{self.what} {name!r}"
+            raise InputError(f"{called} is {found!r}: expected {self.expected}")
         return found  # type: ignore[no-any-return]
 
 

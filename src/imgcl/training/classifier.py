@@ -13,16 +13,20 @@ from sklearn.exceptions import NotFittedError
 
 from imgcl._core.errors import InputError
 from imgcl._core.progress import verbose as shown
-from imgcl._core.seeding import RandomState
+from imgcl._core.seeding import RandomState, as_seed
 from imgcl._core.unlabelled import are_numbers, label_array, labelled, whole_numbers
 from imgcl.evaluation import fit_scorer
 from imgcl.evaluation.alignment import is_by_name, ordered_labels
+from imgcl.evaluation.fitting import read_task
 from imgcl.evaluation.scorer import log_odds
-from imgcl.training.estimator import ImGCL, _parameters
+from imgcl.graph import Graph
+from imgcl.training.estimator import ImGCL, _parameters, named_features
 from imgcl.training.folds import GraphNodes
+from imgcl.training.record import GraphRecord
 from imgcl.training.scoring import GraphScorer
 
 Blocks = dict[str, NDArray[np.float32]]
+Content = tuple[str, tuple[str, ...] | None]
 
 
 class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -42,7 +46,9 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: as in :class:`imgcl.ImGCL`, for the pre-training and the classifier.
 
     Attributes:
-        classes_: the classes.
+        classes_: the classes, sorted.
+        n_features_in_: width of the features.
+        feature_names_in_: names of the features, if the fitted graph has them.
         scorer_: the encoder with all that was fitted, a :class:`~imgcl.training.scoring.GraphScorer`.
 
     Example:
@@ -87,6 +93,8 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any) -> ImGCLClassifier:
         nodes = GraphNodes.of(X)
         labels, class_names = _labels(nodes, y)
+        read_task(labels, self.classifier, self.prior, self.decision, class_names)  # before a long pre-training
+        seed = as_seed(self.random_state)
         embedding = self._embedded(nodes)
         blocks = _blocks_of(embedding, nodes)
         scorer = fit_scorer(
@@ -96,12 +104,12 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prior=self.prior,
             decision=self.decision,
             class_names=class_names,
-            random_state=self.random_state,
+            random_state=seed,
         )
         self.scorer_ = GraphScorer.of(embedding, scorer)
         self.classes_ = _classes(scorer.class_names, labels, named=class_names is not None)
         self.n_features_in_ = nodes.graph.n_features
-        self._seen: tuple[str, Blocks] | None = (nodes.graph.fingerprint, blocks)
+        self._seen: tuple[Content, Blocks] | None = (_content(nodes.graph), blocks)
         return self
 
     def _embedded(self, nodes: GraphNodes) -> ImGCL:
@@ -114,12 +122,16 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return fresh.fit(nodes.graph)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities (n, K) at the prior, columns as ``classes_``."""
-        return self._fitted.scorer.predict_proba(self._blocks(X))
+        """Class probabilities (n, K) at the prior, columns as ``classes_``.
+
+        Raises:
+            InputError: when the classifier has none.
+        """
+        return self._fitted.scorer.probabilities(self._logits(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log odds of every class (n, K), before calibration; of two classes those of the second (n,)."""
-        odds = log_odds(self._fitted.scorer.logits(self._blocks(X)))
+        odds = log_odds(self._logits(X))
         return odds[:, 1] if odds.shape[1] == 2 else odds
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -139,13 +151,16 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             InputError: when no node has a label, or labels are numbers and the classes have names.
         """
         nodes = GraphNodes.of(X)
-        own = _labels(nodes, y)[0][nodes.nodes]
+        labels, names = _labels(nodes, y)
+        own = labels[nodes.nodes]
         known = labelled(own)
         if not known.any():
             raise InputError("no node has a label: a score needs some")
-        truth = _as_classes(own[known], self.classes_, nodes.graph.class_names)
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(np.average(self.predict(nodes)[known] == truth, weights=weights))
+        weights = np.ones(len(nodes)) if sample_weight is None else np.asarray(sample_weight)
+        if weights.shape != nodes.shape:
+            raise InputError(f"sample_weight has shape {weights.shape} but there are {len(nodes)} nodes: give one each")
+        truth = _as_classes(own[known], self.classes_, names or nodes.graph.class_names)
+        return float(np.average(self.predict(nodes)[known] == truth, weights=weights[known]))
 
     def save(self, path: str | Path) -> None:
         """Write a scorer directory, for :meth:`load` and ``imgcl score``: run, scorer and model card.
@@ -177,6 +192,11 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.n_features_in_ = loaded.encoder.method.n_features
         return model
 
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the features that the encoder was trained on; an ``AttributeError`` where there are none."""
+        return named_features(self.scorer_.encoder)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")
 
@@ -186,17 +206,30 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise NotFittedError("this ImGCLClassifier is not fitted yet: call fit(graph, y) first")
         return self.scorer_
 
+    def _logits(self, X: Any) -> NDArray[np.float64]:
+        """Scores of some nodes, of a classifier that has them."""
+        scorer = self._fitted.scorer
+        logits = scorer.logits(self._blocks(X))
+        if np.isnan(logits).any():
+            raise InputError(f"classifier {scorer.classifier!r} gives no probabilities: use predict, or another one")
+        return logits
+
     def _blocks(self, X: Any) -> Blocks:
         """The blocks of some nodes; those of the fitted graph are known."""
         nodes, fitted = GraphNodes.of(X), self._fitted
-        known = self._seen is not None and self._seen[0] == nodes.graph.fingerprint
+        known = self._seen is not None and self._seen[0] == _content(nodes.graph)
         blocks = self._seen[1] if known and self._seen is not None else fitted.blocks(nodes.graph)
         return {name: rows[nodes.nodes] for name, rows in blocks.items()}
 
 
+def _content(graph: Graph | GraphRecord) -> Content:
+    """What makes the blocks of a graph: its content, and which feature each column is."""
+    return graph.fingerprint, None if graph.feature_names is None else tuple(graph.feature_names)
+
+
 def _blocks_of(embedding: ImGCL, nodes: GraphNodes) -> Blocks:
     """The blocks of the whole graph."""
-    if embedding._record.fingerprint == nodes.graph.fingerprint and len(embedding.embedding_) == nodes.graph.n_nodes:
+    if _content(embedding._record) == _content(nodes.graph) and len(embedding.embedding_) == nodes.graph.n_nodes:
         return embedding.blocks_
     return embedding.transform_blocks(nodes.graph)
 
@@ -207,7 +240,7 @@ def _labels(nodes: GraphNodes, y: Any) -> tuple[NDArray[Any], tuple[str, ...] | 
     if y is None:
         if graph.y is None:
             raise InputError("the graph has no labels: give some as y, -1 for unlabelled nodes")
-        y, names = np.asarray(graph.y)[nodes.nodes], graph.class_names
+        y, names = _sorted_classes(np.asarray(graph.y)[nodes.nodes], graph.class_names)
     if is_by_name(y):
         y = ordered_labels(y, nodes, nodes.names)
     given = _typed(label_array(y))
@@ -216,7 +249,17 @@ def _labels(nodes: GraphNodes, y: Any) -> tuple[NDArray[Any], tuple[str, ...] | 
     numbers = given.dtype.kind in "iu"
     labels = np.full(graph.n_nodes, -1 if numbers else None, dtype=given.dtype if numbers else object)
     labels[nodes.nodes] = given
-    return labels, None if names is None else tuple(names)
+    return labels, names
+
+
+def _sorted_classes(
+    codes: NDArray[np.int64], names: Sequence[str] | None
+) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+    """Class numbers in the order of the classes' names: scikit-learn's metrics expect sorted ``classes_``."""
+    if names is None:
+        return codes, None
+    order = sorted(range(len(names)), key=lambda k: names[k])
+    return np.append(np.argsort(order), -1)[codes], tuple(names[k] for k in order)
 
 
 def _typed(labels: NDArray[Any]) -> NDArray[Any]:
@@ -253,6 +296,8 @@ def _as_classes(labels: NDArray[Any], classes: NDArray[Any], names: Sequence[str
         raise InputError(
             f"y has numbers, and the classes are {', '.join(map(str, classes))}: give labels by those names"
         )
+    if labels.max() >= len(names):
+        raise InputError(f"y has class {labels.max()}, but the graph has {len(names)} class names")
     return np.asarray(np.array(names, dtype=object)[labels])
 
 

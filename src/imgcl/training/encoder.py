@@ -42,6 +42,8 @@ class TrainedEncoder:
         scratch: directory for hidden layers of large graphs.
         reductions: what makes the blocks of features beside the learned one.
         fingerprint: of the training graph, where its features are structural.
+        direction: that of the messages of the training graph, see :attr:`imgcl.Graph.direction`; ``None`` in runs from
+            before it was kept, which take any.
     """
 
     method: Method[Any]
@@ -53,13 +55,15 @@ class TrainedEncoder:
     scratch: Path | None = None
     reductions: Reductions = field(default_factory=dict)
     fingerprint: str | None = None
+    direction: str | None = None
 
     @usual_torch()
     def embed(self, graph: Graph) -> NDArray[np.float32]:
         """Embeddings of a graph with the features of the training graph, matched by name where both have names.
 
         Raises:
-            InputError: when it has other features, or structural ones and is another graph.
+            InputError: when it has other features, or structural ones and is another graph, or when its edges pass
+                features another way.
         """
         batches = make_batches(
             graph,
@@ -95,6 +99,7 @@ class TrainedEncoder:
 
     def _columns(self, graph: Graph) -> NDArray[np.int64] | None:
         check_structure(graph, self.feature_names, self.fingerprint)
+        check_direction(graph, self.direction)
         return find_columns(graph, self.method.n_features, self.feature_names)
 
 
@@ -129,6 +134,28 @@ def check_structure(graph: Graph, names: Sequence[str] | None, fingerprint: str 
             f"graph {graph.name!r} has structural features only, and the encoder was trained on others: give it the "
             "features of the training graph"
         )
+
+
+def check_direction(graph: Graph, direction: str | None) -> None:
+    """Refuse a graph whose edges pass features another way than those of the training graph.
+
+    Args:
+        graph: the graph to embed.
+        direction: of the training graph; ``None``: not known, any graph is taken.
+
+    Example:
+        >>> check_direction(Graph.from_edges([[0], [1]], x=np.eye(2)), "in")
+        Traceback (most recent call last):
+        imgcl.InputError: the encoder was trained on edges that pass features one way (directed_as 'in'), ...
+    """
+    if direction is None or direction == graph.direction:
+        return
+    ways = {"both": "both ways (directed_as 'both' or 'mutual')"}
+    trained, given = (ways.get(way, f"one way (directed_as {way!r})") for way in (direction, graph.direction))
+    raise InputError(
+        f"the encoder was trained on edges that pass features {trained}, those of graph {graph.name!r} pass them "
+        f"{given}: read it with the same directed_as"
+    )
 
 
 def find_columns(graph: Graph, n_features: int, names: Sequence[str] | None) -> NDArray[np.int64] | None:

@@ -200,8 +200,9 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
         It equals :meth:`transform` to 1e-5, with the weights copied. ``x`` goes in as the graph has it, in the order of
         the fitted graph's features: normalisation is part of the module. ``edge_index`` is as ``Graph.to_pyg`` gives
-        it. ``gcn``, ``sage``, ``gin``, ``gat`` and modules of your own can be written so, and ``torch.export`` takes
-        them. MVGRL needs ``gcn``; its diffusion is computed by this package in every call, which cannot be exported.
+        it; of a weighted graph ``edge_weight`` follows, which ``sage``, ``gin`` and ``gat`` refuse. These, ``gcn`` and
+        modules of your own can be written so, and ``torch.export`` takes them. MVGRL needs ``gcn``; its diffusion is
+        computed by this package in every call, which cannot be exported.
 
         Raises:
             InputError: when torch_geometric is not installed, or has no such layers.
@@ -308,15 +309,19 @@ class ImGCL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the features that the encoder was trained on; an ``AttributeError`` where there are none."""
-        names = self._encoder.feature_names
-        if names is None:
-            raise AttributeError("the fitted graph has no feature names")
-        return np.array(names, dtype=object)
+        return named_features(self._encoder)
 
     @property
     def _n_features_out(self) -> int:
         """Width of the embedding, for scikit-learn's ``get_feature_names_out``."""
         return int(self.embedding_.shape[1])
+
+
+def named_features(encoder: TrainedEncoder) -> NDArray[np.object_]:
+    """``feature_names_in_`` of an estimator with this encoder."""
+    if encoder.feature_names is None:
+        raise AttributeError("the fitted graph has no feature names")
+    return np.array(encoder.feature_names, dtype=object)
 
 
 def _parameters(config: RunConfig) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from imgcl.data import load_graph
 from imgcl.evaluation.fitting import make_folds
 from imgcl.evaluation.labels import encode_labels
 from imgcl.graph import Graph
+from imgcl.graph.checks import check_nodes
 
 Ints = NDArray[np.int64]
 
@@ -24,7 +26,10 @@ class GraphNodes:
 
     Args:
         graph: a graph, or anything ``load_graph`` takes.
-        nodes: numbers of the nodes; by default all.
+        nodes: numbers of different nodes, or a mask; by default all.
+
+    Raises:
+        GraphError: when a number is no node's, or there twice.
 
     Example:
         >>> import imgcl
@@ -35,7 +40,8 @@ class GraphNodes:
 
     def __init__(self, graph: Any, nodes: Any = None) -> None:
         self.graph: Graph = load_graph(graph)
-        self.nodes: Ints = np.arange(self.graph.n_nodes) if nodes is None else np.asarray(nodes, dtype=np.int64)
+        n = self.graph.n_nodes
+        self.nodes: Ints = np.arange(n) if nodes is None else check_nodes(nodes, n)
 
     @classmethod
     def of(cls, X: Any) -> GraphNodes:
@@ -81,6 +87,11 @@ class LabelledFolds:
 
     n_splits: int = 5
     random_state: RandomState = 0
+
+    def __post_init__(self) -> None:
+        given: Any = self.n_splits
+        if not isinstance(given, Integral) or given < 2:
+            raise InputError(f"n_splits is {given!r}: give a whole number of at least 2")
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
         """Positions of training and test nodes, for each fold."""

@@ -67,6 +67,7 @@ def load_encoder(
         scratch,
         reductions,
         run.facts["graph"].get("fingerprint") if is_structural(names) else None,
+        run.facts["graph"].get("direction"),
     )
 
 

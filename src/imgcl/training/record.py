@@ -27,6 +27,7 @@ class GraphRecord:
         class_names: of classes 0, 1, ...
         feature_names: in the order of the columns.
         split: rows of train, val and test, when the scope fixes the split.
+        direction: in which edges pass features; ``None`` in runs from before it was kept.
 
     Example:
         >>> from imgcl.graph import Graph
@@ -43,6 +44,7 @@ class GraphRecord:
     class_names: Sequence[str] | None = None
     feature_names: Sequence[str] | None = None
     split: Split | None = None
+    direction: str | None = None
 
     @classmethod
     def of(cls, graph: Graph, source: str | None = None, embedded: ScopedGraph | None = None) -> GraphRecord:
@@ -64,6 +66,7 @@ class GraphRecord:
             seen.class_names,
             seen.feature_names,
             None if embedded is None else embedded.embed_split,
+            graph.direction,
         )
 
     def facts(self) -> dict[str, Any]:
@@ -73,6 +76,7 @@ class GraphRecord:
             "source": self.source,
             "fingerprint": self.fingerprint,
             "n_features": self.n_features,
+            "direction": self.direction,
         }
 
     def names(self) -> dict[str, list[str] | None]:

@@ -339,6 +339,7 @@ class Run:
             self.class_names,
             self.feature_names,
             self.split,
+            graph.get("direction"),
         )
 
     def to_pyg(self, device: str | None = "cpu") -> nn.Module:

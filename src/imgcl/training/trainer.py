@@ -223,7 +223,7 @@ class Trainer:
         """The stage of the epochs that are left, for whoever listens to progress."""
         training = self.config.training
         title = f"{self.config.method} on {self.graph.name}" + (", until it settles" if training.settle else "")
-        return stage(title, training.epochs, unit="epoch", done=self.epoch, weight=weight)
+        return stage(title, training.epochs, unit="epoch", done=self.epoch, weight=weight, at_most=training.settle)
 
     def train(self, on_epoch: Callable[[EpochReport], None] | None = None) -> None:
         """Train to the end, with a call after every epoch."""
@@ -253,6 +253,7 @@ class Trainer:
             self.batches.statistics,
             self.scratch,
             fingerprint=self.graph.fingerprint if is_structural(names) else None,
+            direction=self.graph.direction,
         )
 
     @usual_torch()
