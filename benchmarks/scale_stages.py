@@ -89,12 +89,12 @@ def cluster(path: str) -> Measured:
 
 
 def pretrain(path: str) -> Measured:
-    """The command ``imgcl pretrain STORE --out RUN``, from its start to the finished run directory."""
+    """The command ``imgcl pretrain STORE --balance imgcl --out RUN``, from its start to the finished run directory."""
     from imgcl.cli import app
 
     run = Path(path).with_suffix(".run")
     begun = time.perf_counter()
-    app(["pretrain", path, "--out", str(run)], standalone_mode=False)
+    app(["pretrain", path, "--balance", "imgcl", "--out", str(run)], standalone_mode=False)
     seconds = time.perf_counter() - begun
     history = json.loads((run / "history.json").read_text())
     rows, width = np.load(run / "embedding.npy", mmap_mode="r").shape

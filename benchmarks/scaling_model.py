@@ -18,7 +18,7 @@ from imgcl._core.files import write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
 FEATURES, WIDTH, CLUSTERS, DEGREE = 100, 128, 47, 51.7  # of the benchmark's graph and encoder
-LABELLINGS, ANCHORS = 8, 500 * 1024  # of a default run
+LABELLINGS, ANCHORS = 8, 500 * 1024  # of a run with ImGCL
 CORES, EFFICIENCY = 64, 0.5  # of the machine on paper, and what is left of its cores when memory is shared
 MARKS = {
     "checked": ("<!-- table: scaling model, checked -->", "<!-- end of the model's check -->"),
@@ -47,7 +47,7 @@ class Model:
         }
 
     def run_hours(self, nodes: float, cores: int = 2, efficiency: float = 1.0) -> float:
-        """Of ``imgcl pretrain`` with its defaults; PageRank uses one core, everything else all of them."""
+        """Of ``imgcl pretrain --balance imgcl``; PageRank uses one core, everything else all of them."""
         times, speed = self.seconds(nodes), cores / 2 * efficiency
         labelling = times["embed all nodes"] + times["constrained k-means"]
         shared = LABELLINGS * labelling + times["embed all nodes"] + ANCHORS / self.anchors_per_second
@@ -96,8 +96,8 @@ def on_paper(sizes: dict[str, Results]) -> str:
             "memory of rank 0": shown_bytes(0.6e9 + space["memory"]),
             "PageRank, one core": shown_hours(times["PageRank"] / 3600),
             "one labelling, two cores": shown_hours((times["embed all nodes"] + times["constrained k-means"]) / 3600),
-            "a default run, two cores": shown_hours(model.run_hours(nodes)),
-            f"a default run, {CORES} cores at {EFFICIENCY:.0%}": shown_hours(model.run_hours(nodes, CORES, EFFICIENCY)),
+            "an ImGCL run, two cores": shown_hours(model.run_hours(nodes)),
+            f"an ImGCL run, {CORES} cores at {EFFICIENCY:.0%}": shown_hours(model.run_hours(nodes, CORES, EFFICIENCY)),
         }.items():
             rows.setdefault(name, []).append(cell)
     head = ["| | 10^8 nodes | 10^9 nodes |", "|---|---|---|"]

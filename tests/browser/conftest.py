@@ -53,9 +53,16 @@ class Opened:
         dialog.dismiss()
 
     def scroll_to(self, selector: str) -> None:
-        """Bring a chart into view and wait until it is drawn."""
-        self.page.evaluate("selector => document.querySelector(selector).scrollIntoView()", selector)
-        self.page.wait_for_function("selector => document.querySelector(selector)._fullLayout", arg=selector)
+        """Bring a chart into view and wait until it is drawn; charts above it that are drawn meanwhile move it away."""
+        self.page.wait_for_function(
+            """selector => {
+                const chart = document.querySelector(selector);
+                if (!chart._fullLayout) chart.scrollIntoView();
+                return chart._fullLayout;
+            }""",
+            arg=selector,
+            polling=100,
+        )
 
     def points(self, side: int) -> int:
         """Number of points on a map."""

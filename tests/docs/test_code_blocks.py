@@ -11,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from imgcl.cli import app
+from imgcl.studies import STUDIES, read_spec
 from quoted import check_said
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +105,16 @@ def test_the_commands_of_a_page_exist_with_their_options(page, line):
     with typer.Context(group) as context:
         name, command, rest = group.resolve_command(context, words)
         command.make_context(name, rest, parent=context)  # parses and checks, runs nothing
+
+
+def test_the_study_of_the_page_is_one_that_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = [code for _, code in blocks(ROOT / "docs" / "studies.md", "toml") if code.startswith("# ")]
+    name = code.split()[1]
+    Path(name).write_text(code, encoding="utf-8")
+    spec = read_spec(Path(name))
+    assert spec.datasets == ("my-graph.npz", "digits")
+    assert spec.name not in STUDIES.names()
 
 
 def test_blocks_are_found():
