@@ -47,9 +47,9 @@ def test_no_two_scores_become_one_probability() -> None:
 
 def test_few_labels_change_nothing_but_what_is_known() -> None:
     logits, y = drawn(9, slope=1, bias=0)
-    assert fit_calibration(logits, y, [0.0, -2.0]) == Calibration(
-        1.0, (0.0, -2.0), floor=tuple(np.bincount(y, minlength=2) / 90)
-    )
+    found = fit_calibration(logits, y, [0.0, -2.0])
+    assert found == Calibration(1.0, (0.0, -2.0), floor=found.floor)
+    np.testing.assert_allclose(found.floor, np.bincount(y, minlength=2) / 90)
     assert fit_calibration(np.zeros((0, 2)), [], [0.0, 0.0]).slope == 1
     assert fit_calibration(np.zeros((50, 2)), np.zeros(50, dtype=int), [0.0, 0.0]).bias == (0, 0)  # a single class
 
@@ -102,3 +102,21 @@ def test_what_cannot_be_calibrated() -> None:
         fit_calibration(np.zeros((20, 2)), [0, 1] * 10, [0])
     with pytest.raises(InputError, match="give one of each per node"):
         reliability([0.5], [1, 0])
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-30])
+def test_the_order_of_tiny_logits_is_not_lost(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [20, 10, 8])
+    logits = 0.5 * rng.standard_normal((38, 3)) + np.eye(3)[y]
+    prior = np.log(np.bincount(y) / 38)
+    tiny, small = fit_calibration(scale * logits, y, prior), fit_calibration(0.05 * logits, y, prior)
+    np.testing.assert_allclose(tiny.probabilities(scale * logits), small.probabilities(0.05 * logits), atol=1e-4)
+    assert (tiny.probabilities(scale * logits).argmax(axis=1) == y).mean() > 0.8
+    few = fit_calibration(scale * logits[::6], y[::6], [0.0, 0.0, 0.0])
+    assert few.probabilities(scale * logits).max(axis=1).mean() > 0.5
+
+
+def test_equal_logits_give_the_shares() -> None:
+    found = fit_calibration(np.zeros((20, 2)), np.repeat([0, 1], [15, 5]), np.log([0.75, 0.25]))
+    np.testing.assert_allclose(found.probabilities(np.zeros((1, 2))), [[0.75, 0.25]], atol=0.01)

@@ -23,6 +23,7 @@ ENOUGH, ENOUGH_OF_EACH = 1000, 100  # labels from which isotonic regression is s
 GROUP = 50  # labels that share a step of the isotonic regression: with single ones its ends are 0 and 1
 FEWEST = 10  # labels below which scores are taken as they are
 EDGE = 0.02  # of the slope: how steep an isotonic regression goes on beyond its ends
+FLAT = 0.1  # spread of logits below which their size is the regularisation's
 SPREAD = 1.0  # prior standard deviation of the parameters: only matters with a handful of labels
 
 
@@ -83,8 +84,10 @@ class Calibration:
 def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibration:
     """Calibrate on out-of-fold logits.
 
-    Slope and biases maximise the likelihood, with a weak pull towards 1 and towards ``bias``. Two classes with at least
-    1000 labels, 100 of each, get an isotonic regression over groups of 50 neighbouring labels.
+    Slope and biases maximise the likelihood, with a weak pull towards 1 and towards ``bias``. Logits that hardly
+    differ, as of a strongly regularised model, are stretched to a spread of 1 first: their order says more than their
+    size. Two classes with at least 1000 labels, 100 of each, get an isotonic regression over groups of 50 neighbouring
+    labels.
 
     Args:
         logits: (n, K) of nodes outside the training of the classifier that gave them.
@@ -105,12 +108,19 @@ def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibra
         raise InputError(f"bias has shape {start.shape}: give one for each of the {z.shape[1]} classes")
     sizes = np.bincount(classes, minlength=z.shape[1])
     floor = tuple((sizes / max(1, len(classes)) / (len(classes) + 1)).tolist())
+    unit = _unit(z)
     if len(classes) < FEWEST or len(np.unique(classes)) < 2:
-        return Calibration(1.0, tuple(start.tolist()), floor=floor)
-    best = minimize(_loss, np.concatenate([[0.0], start]), (z, classes, start), jac=True, method="L-BFGS-B").x
+        return Calibration(1 / unit, tuple(start.tolist()), floor=floor)
+    best = minimize(_loss, np.concatenate([[0.0], start]), (z / unit, classes, start), jac=True, method="L-BFGS-B").x
     enough = z.shape[1] == 2 and len(classes) >= ENOUGH and sizes.min() >= ENOUGH_OF_EACH
     curve = _isotonic(z[:, 1] - z[:, 0], classes) if enough else ()
-    return Calibration(float(np.exp(best[0])), tuple(best[1:].tolist()), curve, floor)
+    return Calibration(float(np.exp(best[0])) / unit, tuple(best[1:].tolist()), curve, floor)
+
+
+def _unit(z: Floats) -> float:
+    """How far the logits of a node spread where that is next to nothing, else 1."""
+    spread = float((z - z.mean(axis=1, keepdims=True)).std()) if z.size else 0.0
+    return spread if np.finfo(np.float32).tiny < spread < FLAT else 1.0
 
 
 def _from_largest(logits: ArrayLike) -> Floats:

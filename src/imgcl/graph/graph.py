@@ -1,10 +1,8 @@
 """The one graph type of the package.
 
-A :class:`Graph` is an immutable view on arrays: a symmetric CSR adjacency without self-loops or duplicates,
-features (dense or sparse), optional edge weights, labels and names. The arrays may be memory-mapped; nothing here
-copies them. Constructors that take external data (:meth:`Graph.from_scipy`, :meth:`Graph.from_edges`,
-:meth:`Graph.from_pyg`, :meth:`Graph.from_networkx`, ``Graph.from_frames``) validate it, clean it, and count what they
-cleaned.
+A :class:`Graph` is an immutable view on arrays, which may be memory-mapped: a symmetric CSR adjacency without
+self-loops or duplicates, features (dense or sparse), optional edge weights, labels and names. The ``from_*``
+constructors validate data from outside, clean it, and count what they cleaned.
 """
 
 from __future__ import annotations
@@ -62,13 +60,10 @@ class Graph(FromFrames):
         feature_names: one name per feature, or ``None``.
         class_names: one name per class, or ``None``.
         cleaning: what the constructor cleaned.
-        edge_weight: weight of every entry of ``indices``, positive, the same in both directions of an edge; ``None``:
-            all edges weigh 1.
-        relations: kinds of edges that are kept side by side as well (:meth:`from_relations`); ``indices`` has the edges
-            of all.
+        edge_weight: positive weight of every entry of ``indices``, equal in both directions; ``None``: all weigh 1.
+        relations: kinds of edges, kept side by side as well (:meth:`from_relations`); ``indices`` has those of all.
         node_time: when every node came into being, where that is known.
-        received: the nodes whose features each node sees, where that is one direction of the edges (``directed_as``);
-            ``None``: all its neighbours.
+        received: the nodes whose features each node sees, where ``directed_as`` is one way; ``None``: all neighbours.
         notes: what else is known, by what it is about, for :meth:`summary`.
 
     Example:
@@ -134,9 +129,8 @@ class Graph(FromFrames):
     @property
     def direction(self) -> str:
         """How edges pass features: ``in`` or ``out``, see ``directed_as``, or ``both`` ways, as ``mutual`` ones do."""
-        if self.received is None:
-            return "both"
-        return "out" if self.notes.get("direction") == DIRECTIONS["out"] else "in"
+        one = "out" if self.notes.get("direction") == DIRECTIONS["out"] else "in"
+        return "both" if self.received is None else one
 
     @cached_property
     def degree(self) -> NDArray[np.int64]:
