@@ -51,6 +51,7 @@ class Row:
 
 ROWS = (
     Row("embedding, `best`", EMBEDDING, "best"),
+    Row("embedding, `ensemble`", EMBEDDING, "ensemble"),
     Row("embedding, `pooled` (transductive)", EMBEDDING, "pooled"),
     Row("embedding, `self-train` (transductive)", EMBEDDING, "self-train"),
     Row("GCN", "gcn", "plain", family="base"),
