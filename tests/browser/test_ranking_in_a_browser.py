@@ -95,3 +95,17 @@ def test_it_fits_the_screen_and_runs_are_compared(open_page, tmp_path, width):
     names = opened.page.evaluate("() => document.getElementById('precision-recall').data.map(trace => trace.name)")
     assert names == ["GBT", "GBT + ImGCL", "chance", "threshold"]
     assert opened.errors == []
+
+
+def test_few_labels_and_classes_left_out_are_said(open_page, tmp_path):
+    rng, truth = np.random.default_rng(0), np.repeat([0, 1, 2], [80, 20, 20])
+    y = np.where(np.isin(np.arange(120), [*range(40), 80, 81, 82, 83, 100, 101]), truth, -1)
+    Z = (rng.standard_normal((120, 4)) + 2 * truth[:, None]).astype(np.float32)
+    nodes = Nodes("shop", 120, y, ["ok", "banned", "odd"])
+    content = build_content([ReportRun("GBT", False, [Z])], nodes, imbalance="natural", splits=2, projection="pca")
+    opened = open_page(write_report(content, tmp_path / "few.html"))
+    assert "Class banned: 4 labelled nodes" in opened.page.inner_text("#ranking-facts")
+    assert "With fewer than 5 labels these figures" in opened.page.inner_text("#ranking-facts")
+    assert "Left out, under 3 labelled nodes: 'odd' 2." in opened.page.inner_text("#results-note")
+    assert "of 44 labels" in opened.page.inner_text("#lead")
+    assert opened.errors == []

@@ -139,7 +139,7 @@ def test_two_classes_have_no_middle_and_one_run_has_a_verdict(open_page, tmp_pat
     assert "middle" not in page
     assert "pbs" not in page
     assert "reweight: every class has the same weight" in page
-    assert opened.page.inner_text("#conclusion").startswith("Recall of the rare classes, reweight: ")
+    assert opened.page.inner_text("#conclusion").startswith("Recall of the rare class, reweight: ")
     assert opened.errors == []
 
 

@@ -48,7 +48,7 @@ def test_the_prior_counts() -> None:
     )
     # a node of class 0 counts 0.1 / 4, another 0.9 / 6: 0.025 + 0.025 + 0.15 + 0.025 + 0.15 first reach 0.3
     assert flagged(rare) == 5
-    with pytest.raises(InputError, match=r"'min-precision:0.5', but the precision is at most 0\.2.: ask for less"):
+    with pytest.raises(InputError, match=r"but the precision is at most 0\.2. with 5 or more labelled nodes"):
         chosen("min-precision:0.5", (0.1, 0.9))
 
 
@@ -71,6 +71,13 @@ def test_an_interval_contains_a_rate_that_was_never_observed() -> None:
     assert banned["flag_rate"]["value"] == banned["flag_rate"]["ci95"][0] == 0
     assert ok["recall"]["value"] == ok["recall"]["ci95"][1] == 1
     assert banned["precision"]["value"] is None
+
+
+def test_nothing_is_claimed_about_a_class_without_a_node_to_measure_on() -> None:
+    ok, banned = expected_rates(np.array([[5, 0], [0, 0]]), [0.8, 0.2], np.random.default_rng(0))
+    assert [rate["value"] for rate in banned.values()] == [None, None, None]
+    assert ok["recall"]["value"] == 1
+    assert ok["precision"]["value"] == pytest.approx(0.8 / 0.9)  # half of the banned nodes may be taken for ok
 
 
 def test_nodes_with_one_score_are_flagged_together() -> None:

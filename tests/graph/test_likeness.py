@@ -61,6 +61,8 @@ def test_a_sample_is_drawn_by_the_seed_and_near_the_whole(monkeypatch: pytest.Mo
         (Likeness(0.2, 0.0), "labels would tell"),
         (Likeness(0.01, 0.0), "as different as random ones: averaging neighbours may hide"),
         (Likeness(), "no features and no labels"),
+        (Likeness(0.2, 0.0, 1.0, 0.5, 3), "edges with a label at both ends: 3, too few to tell"),
+        (Likeness(0.2, 0.0, 1.0, 0.5, 20), "much alike"),
         (Likeness(same_label=1.0, chance=1.0), "hardly more often than by chance"),
     ],
 )

@@ -137,7 +137,7 @@ def test_one_run_has_a_verdict_from_its_classifiers() -> None:
     alone = build_content(make_runs()[:1], make_nodes(), imbalance="exp:4", splits=3, projection="pca")
     metrics = [alone["runs"][0]["results"][name]["metrics"] for name in ("plain", "pbs")]
     plain, pbs = (f"{100 * found['tail']['mean']:.1f} %" for found in metrics)
-    assert alone["conclusion"].startswith(f"Recall of the rare classes, plain: {plain} (of the common ones ")
+    assert alone["conclusion"].startswith(f"Recall of the rare class, plain: {plain} (of the common one ")
     assert f"; pbs: {pbs} (" in alone["conclusion"]
     assert ". The classifier pbs in place of plain " in alone["conclusion"]
 

@@ -23,6 +23,7 @@ from imgcl.cli.console import (
     out,
     resolved_test,
     say,
+    warn,
 )
 from imgcl.cli.flags import in_flags
 from imgcl.cli.progress import shown_progress
@@ -69,6 +70,7 @@ def evaluate(
     """
     from imgcl.evaluation import evaluate as run_evaluation
     from imgcl.evaluation.by_period import period_rows, period_table
+    from imgcl.evaluation.labels import encode_labels, without_few
     from imgcl.evaluation.references import evaluate_references
     from imgcl.evaluation.transductive import TRANSDUCTIVE
     from imgcl.training import Run
@@ -83,6 +85,12 @@ def evaluate(
     names = tuple(name.strip() for name in classifier.split(",") if name.strip())
     if not names:
         raise InputError("--classifier is empty: name at least one, for example --classifier plain,pbs")
+    given, class_names = stored.labels, stored.class_names
+    if fixed is None and split is None:
+        kept, remark = without_few(encode_labels(given, class_names))
+        if remark is not None:
+            warn(remark)
+            given, class_names = kept.codes, list(kept.names)
     blocks = chosen_blocks(stored, no_own_features)
     if fixed is not None and protocol is not None:
         raise InputError(f"--protocol {protocol}: {run} was pre-trained for one split, which cannot be changed")
@@ -92,7 +100,7 @@ def evaluate(
         "classifier": names,
         "random_state": seed,
         "probe": probe,
-        "class_names": stored.class_names,
+        "class_names": class_names,
     }
     if TRANSDUCTIVE.keys() & set(names):
         options["graph"] = embedded_graph(stored, data_dir=data_dir)
@@ -101,11 +109,11 @@ def evaluate(
         options |= {"splits": [period.split for period in periods], "test": "balanced"}
     with shown_progress("evaluation", 3):
         with stage("embedding", weight=2):
-            result = run_evaluation(blocks, stored.labels, **options)
+            result = run_evaluation(blocks, given, **options)
         asked = {"blocks": " + ".join(blocks)} if split is None else {"blocks": " + ".join(blocks), "split": split}
         result = replace(result, protocol={**result.protocol, **asked})
-        features, remark = reference_blocks(stored, data_dir=data_dir)
-        references = evaluate_references(features, stored.labels, note=remark, **options)
+        features, note = reference_blocks(stored, data_dir=data_dir)
+        references = evaluate_references(features, given, note=note, **options)
     verdict = references.verdict(result)
     by_period = [] if periods is None or time is None else period_rows(result, periods, time)
     if as_json:
@@ -116,6 +124,8 @@ def evaluate(
     table = period_table(by_period) if by_period else ""
     for part in filter(None, (str(result), in_flags(table), str(references), verdict)):
         out.print(f"{part}\n", highlight=False, markup=False, soft_wrap=True)
+    if fixed is None and split is None and protocol is None and imbalance == "natural":
+        say("classifiers learn from 10 % of the labels here; `imgcl predict` learns from all, and says what to expect")
 
 
 def _periods(

@@ -16,7 +16,7 @@ from imgcl.cli.console import NoOwnFeatures, SpreadsheetSafe, check_out, chosen_
 from imgcl.cli.info import scorer_facts
 from imgcl.cli.progress import shown_progress
 from imgcl.cli.reasons import check_reasons, find_reasons, reasons_file, write_reasons
-from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, write_table
+from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, warn_of_few_labels, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,6 +142,7 @@ def _report(frame: pd.DataFrame, scorer: FittedScorer, written: Mapping[str, Any
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
     for line in describe(scorer):
         say(line)
+    warn_of_few_labels(scorer)
     said = f"{written['rows']:,} of {len(frame):,} nodes; {labelled:,} nodes have a label"
     say(f"{written['path']} ({said})", head="written")
 

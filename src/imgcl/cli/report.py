@@ -77,6 +77,8 @@ def report(
                 points=points,
                 decision=decide,
             )
+        for note in content.get("protocol", {}).get("notes", []):
+            warn(note)
     written = write_report(content, file)
     out.print(str(written), highlight=False, markup=False, soft_wrap=True)
     if open_browser:

@@ -9,7 +9,7 @@ import typer
 
 from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, out, say
 from imgcl.cli.predict import SortBy, Top
-from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, write_table
+from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, warn_of_few_labels, write_table
 
 
 def score(
@@ -46,5 +46,6 @@ def score(
         out.print(f"{name}: {count:,}", highlight=False, markup=False)
     for line in describe(loaded.scorer):
         say(line)
+    warn_of_few_labels(loaded.scorer)
     said = f"{len(shown):,} of {len(frame):,} nodes; {frame['given'].sum():,} nodes have a label in the graph"
     say(f"{file} ({said})", head="written")

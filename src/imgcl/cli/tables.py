@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
+from imgcl.cli.console import warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,14 +56,30 @@ def first_rows(frame: pd.DataFrame, scorer: FittedScorer, sort_by: str | None, t
 def describe(scorer: FittedScorer) -> list[str]:
     """What the probabilities and classes of a table stand on, one line each."""
     pairs = zip(scorer.class_names, scorer.prior.shares, strict=True)
+    name, labelled = scorer.class_names[scorer.target], scorer.labels[scorer.target] / sum(scorer.labels)
     sources = {
         "labels": "as among the labels",
-        "estimated": "estimated from the unlabelled nodes; the labels are not a random draw",
+        "estimated": f"estimated from the unlabelled nodes; among the labels {name} has {_percent(labelled)}",
         "balanced": "all alike",
         "given": "as given",
     }
     shares = ", ".join(f"{name} {100 * share:.1f} %" for name, share in pairs)
-    return [f"prior: {shares} ({sources[scorer.prior.source]})", *_expected(scorer)]
+    flagged = scorer.decision.target is not None
+    why = "the class that is flagged" if flagged else "the class with the fewest labels"
+    return [
+        f"prior: {shares} ({sources[scorer.prior.source]})",
+        *_expected(scorer),
+        f"rank: 1 is the most likely {name}, {why}",
+    ]
+
+
+def warn_of_few_labels(scorer: FittedScorer) -> None:
+    """Name the classes whose figures mean little."""
+    from imgcl.training.model_card import FEW
+
+    few = [f"{name} ({n})" for name, n in zip(scorer.class_names, scorer.labels, strict=True) if n < FEW]
+    if few:
+        warn(f"fewer than {FEW} labels: {', '.join(few)}; what is said about these classes is hardly more than chance")
 
 
 def _expected(scorer: FittedScorer) -> list[str]:
@@ -73,8 +90,21 @@ def _expected(scorer: FittedScorer) -> list[str]:
         f"{name.replace('_', ' ')} {_percent(rate['value'])} [{_percent(rate['ci95'][0])}, {_percent(rate['ci95'][1])}]"
         for name, rate in rates.items()
     ]
-    return [f"decision {scorer.decision.rule}, expected for {scorer.class_names[scorer.target]}: {', '.join(texts)}"]
+    accuracy = _accuracy(scorer) if len(scorer.class_names) > 2 else None
+    overall = "" if accuracy is None else f" of all classes: accuracy {_percent(accuracy)};"
+    return [
+        f"decision {scorer.decision.rule}, expected{overall} for {scorer.class_names[scorer.target]}: "
+        f"{', '.join(texts)}"
+    ]
+
+
+def _accuracy(scorer: FittedScorer) -> float | None:
+    """The share of the nodes that will get their class; ``None`` where a class could not be measured."""
+    recalls = [scorer.decision.expected[name]["recall"]["value"] for name in scorer.class_names]
+    if None in recalls:
+        return None
+    return float(sum(share * recall for share, recall in zip(scorer.prior.shares, recalls, strict=True)))
 
 
 def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f} %"
+    return "unknown" if value is None else f"{100 * value:.1f} %"

@@ -219,7 +219,10 @@ def _threshold(rule: Rule, rate: float, scores: Floats, positive: NDArray[np.boo
         reached = np.flatnonzero(whole & (hits >= rate * flagged - 1e-12))
         if not len(reached):
             best = (hits / flagged)[whole].max()
-            raise InputError(f"`decision` is {rule.text!r}, but the precision is at most {best:.2f}: ask for less")
+            raise InputError(
+                f"`decision` is {rule.text!r}, but the precision is at most {best:.2f} with {FEWEST_FLAGGED} or more "
+                "labelled nodes flagged: ask for less, or label more"
+            )
         last = int(reached[-1])
     else:
         reach = flagged if rule.kind == "flag-rate" else hits / max(hits[-1], 1e-12)
@@ -233,7 +236,8 @@ def expected_rates(
     """Precision, recall and share of the nodes of every class at a prior, with 95 % intervals.
 
     The rate at which nodes of class j are assigned to class k is drawn from its posterior under Perks' prior (of two
-    classes Jeffreys'), independently for each j.
+    classes Jeffreys'), independently for each j. The rates of a class without a node
+    have an interval and no value; in those of the others its nodes get any class equally often.
 
     Args:
         confusion: nodes by true and assigned class (K, K).
@@ -242,13 +246,14 @@ def expected_rates(
     """
     shares, n_classes = np.asarray(prior, dtype=np.float64), len(confusion)
     sizes = confusion.sum(axis=1)
-    observed = confusion / np.maximum(sizes, 1)[:, None]
+    observed = np.where(sizes[:, None] > 0, confusion / np.maximum(sizes, 1)[:, None], 1 / n_classes)
     found = []
     for k in range(n_classes):
         counts = confusion[:, k]
         drawn = rng.beta(counts + 1 / n_classes, sizes - counts + 1 - 1 / n_classes, (DRAWS, n_classes))
         points, draws = _rates(observed[:, k], shares, k), _rates(drawn, shares, k)
-        found.append({name: _interval(points[name], draws[name]) for name in points})
+        known = points if sizes[k] else dict.fromkeys(points, np.array(np.nan))
+        found.append({name: _interval(known[name], draws[name]) for name in points})
     return found
 
 

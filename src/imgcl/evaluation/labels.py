@@ -98,6 +98,29 @@ def _named_classes(values: list[Any]) -> tuple[NDArray[np.int64], tuple[str, ...
     return np.array([number[name] for name in called], dtype=np.int64), names
 
 
+def without_few(labels: Labels, fewest: int = 3) -> tuple[Labels, str | None]:
+    """The labels without classes that are too small to train, validate and test on, and a sentence that names these.
+
+    Where fewer than two classes would be left, nothing is left out.
+
+    Example:
+        >>> kept, remark = without_few(encode_labels(["a", "a", "a", "b", "c", "c", "c"]))
+        >>> kept.codes.tolist(), kept.names
+        ([0, 0, 0, -1, 1, 1, 1], ('a', 'c'))
+        >>> remark
+        "left out, under 3 labelled nodes: 'b' 1"
+    """
+    sizes = labels.sizes
+    kept = np.flatnonzero(sizes >= fewest)
+    if len(kept) == labels.n_classes or len(kept) < 2:
+        return labels, None
+    new = np.full(labels.n_classes + 1, -1, dtype=np.int64)  # its last entry is for nodes without a label
+    new[kept] = np.arange(len(kept))
+    few = ", ".join(f"{labels.names[k]!r} {sizes[k]}" for k in np.flatnonzero(sizes < fewest))
+    remark = f"left out, under {fewest} labelled nodes: {few}"
+    return Labels(new[labels.codes], tuple(labels.names[k] for k in kept)), remark
+
+
 def named(labels: Labels, class_names: Sequence[str] | None) -> Labels:
     """The labels with classes called as in ``class_names``, which the integer label indexes."""
     if class_names is None:

@@ -22,6 +22,7 @@ LABEL_PAIRS = 1_000_000
 ROWS_AT_ONCE = 1 << 11
 ALIKE = 0.5  # of 1: on the development graphs averaging helps above .69 and hurts, or hardly helps, below .33
 NEAR_CHANCE, HARDLY = 0.1, 0.02
+FEW_EDGES = 20  # with a label at both ends: fewer say nothing about all
 OWN = "averaging neighbours may hide what a node itself is, so keep its own features beside the embedding"
 
 
@@ -34,6 +35,7 @@ class Likeness:
         random_cosine: the same of random pairs.
         same_label: share of edges whose ends have the same label (edge homophily), of those with two labelled ends.
         chance: the same for edges that join ends at random.
+        label_edges: how many edges that was; of few, no conclusion is drawn.
 
     Example:
         >>> Likeness(same_label=0.81, chance=0.17).meaning
@@ -44,6 +46,7 @@ class Likeness:
     random_cosine: float | None = None
     same_label: float | None = None
     chance: float | None = None
+    label_edges: int | None = None
 
     @property
     def label_excess(self) -> float | None:
@@ -58,6 +61,11 @@ class Likeness:
     @property
     def meaning(self) -> str:
         """What it means, in a sentence; labels decide where there are some, since alike features need not mean much."""
+        if self.label_edges is not None and self.label_edges < FEW_EDGES:
+            return (
+                f"edges with a label at both ends: {self.label_edges}, too few to tell whether averaging neighbours "
+                "helps; keep own features beside the embedding"
+            )
         if self.label_excess is not None:
             return self._meaning_of_labels(self.label_excess)
         if self.feature_excess is None:
@@ -108,8 +116,8 @@ def linked_likeness(graph: Graph, random_state: RandomState = 0) -> Likeness:
     seed = as_seed(random_state)
     comparable = graph.n_features and not is_structural(graph.feature_names)  # made from edges, they would be alike
     linked, random = _compare_features(graph, seed) if comparable else (None, None)
-    same, chance = (None, None) if graph.y is None else _compare_labels(graph, graph.y, seed)
-    return Likeness(linked, random, same, chance)
+    labels = (None, None, None) if graph.y is None else _compare_labels(graph, graph.y, seed)
+    return Likeness(linked, random, *labels)
 
 
 def _compare_features(graph: Graph, seed: int) -> tuple[float | None, float | None]:
@@ -122,13 +130,13 @@ def _compare_features(graph: Graph, seed: int) -> tuple[float | None, float | No
     return _mean_cosine(graph, linked, mean, spread), _mean_cosine(graph, random, mean, spread)
 
 
-def _compare_labels(graph: Graph, y: NDArray[np.int64], seed: int) -> tuple[float | None, float | None]:
+def _compare_labels(graph: Graph, y: NDArray[np.int64], seed: int) -> tuple[float | None, float | None, int | None]:
     ends = y[_edges(graph, LABEL_PAIRS, generator(seed, "likeness of labels"))]
     ends = ends[:, (ends >= 0).all(axis=0)]
     if not ends.size:
-        return None, None
+        return None, None, None
     shares = np.bincount(ends.ravel()) / ends.size  # of edge ends, so that a class with many edges counts as much
-    return float(np.mean(ends[0] == ends[1])), float(np.sum(shares**2))
+    return float(np.mean(ends[0] == ends[1])), float(np.sum(shares**2)), ends.shape[1] // 2
 
 
 def _edges(graph: Graph, most: int, draw: np.random.Generator) -> Ints:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from imgcl._core.errors import InputError
 from imgcl._core.progress import stage
 from imgcl._core.seeding import RandomState, as_seed, generator
 from imgcl.evaluation import Estimate, EvaluationResult, attribution, class_groups, combine, evaluate
-from imgcl.evaluation.labels import Labels, encode_labels
+from imgcl.evaluation.labels import Labels, encode_labels, without_few
 from imgcl.evaluation.metrics import precision, recall
 from imgcl.evaluation.protocol import draw_splits, test_entry, with_test
 from imgcl.evaluation.references import evaluate_references
@@ -135,6 +135,10 @@ def build_content(
             raise InputError(f"{run.name} has {rows} embeddings but the graph has {nodes.n_nodes} nodes")
         if not _same_split(run.split, runs[0].split):
             raise InputError(f"{run.name} and {runs[0].name} were made for different splits: report them one by one")
+    left_out = None
+    if nodes.labels is not None and runs[0].split is None and not any(run.result for run in runs):
+        kept, left_out = without_few(encode_labels(nodes.labels, nodes.class_names))
+        nodes = nodes if left_out is None else replace(nodes, labels=kept.codes, class_names=kept.names)
     check_map(projection, nodes.n_nodes)
     shown, seed = np.arange(nodes.n_nodes), as_seed(random_state)
     if nodes.n_nodes > points:
@@ -160,6 +164,7 @@ def build_content(
         if labelled:
             drawn = Background(draw)  # meanwhile: most of the map and of the trees is work for one processor
             _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, test, seed)
+            content["protocol"]["notes"] += [] if left_out is None else [left_out]
             _add_rankings(content, runs, nodes, shown, decision, seed)
             with stage(title, weight=COST_OF_MAP):
                 planes = drawn.result()

@@ -33,19 +33,21 @@ def tail_conclusion(effects: Effects, classifiers: tuple[str, str] = ("plain", "
 def run_conclusion(result: EvaluationResult) -> str:
     """How the rare classes fare in one run, and what the second classifier changes."""
     low, *others = result.classifiers
+    rare = "class" if len(result.groups.tail) == 1 else "classes"
     found = "; ".join(f"{name}: {_against_common(result, name)}" for name in result.classifiers[:2])
     if not others:
-        return f"Recall of the rare classes, {found}."
+        return f"Recall of the rare {rare}, {found}."
     high = others[0]
     difference = result.values(high, "tail") - result.values(low, "tail")
     scores = result.of(low)
     effect = estimate(difference, scores.seeds, scores.splits)
-    return f"Recall of the rare classes, {found}. The classifier {high} in place of {low} {moved(effect)}."
+    return f"Recall of the rare {rare}, {found}. The classifier {high} in place of {low} {moved(effect)}."
 
 
 def _against_common(result: EvaluationResult, classifier: str) -> str:
     tail, head = (result[classifier, group].mean for group in ("tail", "head"))
-    return f"{_percent(tail)} (of the common ones {_percent(head)})"
+    ones = "one" if len(result.groups.head) == 1 else "ones"
+    return f"{_percent(tail)} (of the common {ones} {_percent(head)})"
 
 
 def _percent(value: float | None) -> str:

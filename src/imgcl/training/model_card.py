@@ -19,7 +19,7 @@ CARD = "MODEL_CARD.md"
 FEW = 5  # labels of a class below which its figures say little
 SOURCES = {
     "labels": "the class shares of the given labels, taken for a random draw",
-    "estimated": "estimated from the unlabelled nodes (EM, Saerens et al. 2002): the labels are not a random draw",
+    "estimated": "estimated from the unlabelled nodes (EM, Saerens et al. 2002), not taken from the labels",
     "balanced": "all classes alike, as asked for",
     "given": "as given by the user",
 }

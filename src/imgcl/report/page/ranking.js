@@ -1,4 +1,5 @@
 // One class against the others: curves, a threshold, and the nodes in the order of their scores.
+const FEW = 5; // labels of a class below which its figures say little
 const PAGE = 20; // rows of the table that are shown at first, and added at a time
 const SHOWN_NODES = { all: "all nodes", unlabelled: "unlabelled nodes", right: "labelled, of the class", wrong: "labelled, of another class" };
 
@@ -95,12 +96,13 @@ function fillRankingFacts() {
   const digits = (value) => (value === null ? "–" : percent(value));
   find("ranking-facts").textContent =
     `Class ${name}: ${count(entry.labels)} labelled nodes. AUROC ${digits(entry.auroc)} %, AUPRC ${digits(entry.auprc)} % (chance: ${percent(entry.share)} %), ` +
-    `recall ${digits(entry.recall_at_k)} % among as many nodes as the class has, Brier score ${entry.brier === null ? "–" : entry.brier.toFixed(3)}.`;
+    `recall ${digits(entry.recall_at_k)} % among as many nodes as the class has, Brier score ${entry.brier === null ? "–" : entry.brier.toFixed(3)}.` +
+    `${entry.labels < FEW ? ` With fewer than ${FEW} labels these figures, and those below, are hardly more than chance.` : ""}`;
   const { rule } = chosenRanking();
   const told = entry.expected;
-  const interval = ({ value, ci95 }) => `${digits(value)} % [${percent(ci95[0])}, ${percent(ci95[1])}]`;
+  const interval = ({ value, ci95 }) => `${value === null ? "unknown" : `${percent(value)} %`} [${percent(ci95[0])}, ${percent(ci95[1])}]`;
   find("ranking-rule").textContent = told
-    ? `Decision rule ${rule} (another one: --decide): it assigns ${interval(told.flag_rate)} of the nodes to class ${name}, with precision ${interval(told.precision)} and recall ${interval(told.recall)}.`
+    ? `Decision rule ${rule} (another one: --decide). Expected for class ${name}: ${interval(told.flag_rate)} of the nodes, precision ${interval(told.precision)}, recall ${interval(told.recall)}.`
     : `Decision rule ${rule}.`;
 }
 

@@ -47,8 +47,8 @@ function fillResults() {
   fillReferences(table);
   const { splits, notes } = content.protocol;
   find("results-note").textContent =
-    `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}${seeds}; bold: the best of a column, and what lies in its 95 % interval. ` +
-    `${hasMiddle ? "Head, middle and tail: mean recall of the common, medium and rare classes" : "Head and tail: recall of the common and of the rare class"}. ${content.conclusion ? "In sentences, [ ] is a 95 % interval of a difference in percentage points. " : ""}${notes.join(" ")}`;
+    `Percent, mean ± standard deviation over ${splits} split${splits > 1 ? "s" : ""}${seeds}; bold: the best of a column${content.references ? " (rows to beat aside)" : ""}, and what lies in its 95 % interval. ` +
+    `${hasMiddle ? "Head, middle and tail: mean recall of the common, medium and rare classes" : "Head and tail: recall of the common and of the rare class"}. ${content.conclusion ? "In sentences, [ ] is a 95 % interval of a difference in percentage points. " : ""}${notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`).join(" ")}`;
 }
 
 function fillReferences(table) {
@@ -96,10 +96,13 @@ function fillLead() {
     return;
   }
   const taught = classes.map((entry) => entry.train);
+  const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
+  const all = total(classes.map((entry) => entry.size));
   lead.append(
     element("p", {}, `Contrastive pre-training gave every node an embedding without looking at labels. A ${linear() ? "linear " : ""}classifier then learned from ` +
-      `${count(taught.reduce((a, b) => a + b, 0))} labels, ${count(Math.max(...taught))} of the most common class and only ${count(Math.min(...taught))} of the rarest, ` +
-      `and was tested on ${content.protocol.test === "natural" ? "nodes in the natural shares of the classes" : "equally many nodes of every class"}.`),
+      `${count(total(taught))} of ${count(all)} labels, ${count(Math.max(...taught))} of the most common class and only ${count(Math.min(...taught))} of the rarest, ` +
+      `and was tested on ${content.protocol.test === "natural" ? "nodes in the natural shares of the classes" : "equally many nodes of every class"}.` +
+      `${runs.some((run) => run.ranking) ? " The ranking below learns from all labels." : ""}`),
     element("p", {}, "Two things can be balanced so that rare classes are not forgotten: the pre-training (ImGCL selects rows evenly over pseudo-classes) and the classifier" +
       `${describedClassifiers()}. ` +
       `${runs.length > 1 ? "Compared are" : "Shown is"} ${list(runs.map((run) => `${run.name} (${run.balanced ? "balanced pre-training" : "plain contrastive pre-training"})`))}.`),
