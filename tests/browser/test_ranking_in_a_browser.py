@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,9 @@ def test_nodes_are_ranked_filtered_and_found_on_the_map(open_page, report):
 def test_another_class_can_be_sought(open_page, report):
     opened = open_page(report)
     opened.scroll_to("#reliability")
-    assert "Class banned: 54 labelled nodes" in opened.page.inner_text("#ranking-facts")
+    facts = opened.page.inner_text("#ranking-facts")
+    assert "Class banned: 54 labelled nodes" in facts
+    assert re.search(r"Expected calibration error, of all classes: 0\.\d{3}\.", facts)
     opened.page.select_option("#sought", label="ok")
     assert "Class ok: 216 labelled nodes" in opened.page.inner_text("#ranking-facts")
     chance = opened.page.evaluate("() => document.getElementById('precision-recall').data.at(-2).y[0]")

@@ -59,6 +59,7 @@ def _entry(fitted: Fitted, labels: Labels) -> dict[str, Any]:
         "prior": {"source": scorer.prior.source, "weight": [weight.get(k, 0.0) for k in range(labels.n_classes)]},
         "rule": scorer.decision.rule,
         "calibration": scorer.calibration.kind,
+        "ece": quality["ece"],
         "classes": [
             {
                 "class": numbers[k],

@@ -94,11 +94,11 @@ function fillRankingFacts() {
   const entry = sought();
   const name = className(entry.class);
   const digits = (value) => (value === null ? "–" : percent(value));
+  const { rule, ece } = chosenRanking();
   find("ranking-facts").textContent =
     `Class ${name}: ${count(entry.labels)} labelled nodes. AUROC ${digits(entry.auroc)} %, AUPRC ${digits(entry.auprc)} % (chance: ${percent(entry.share)} %), ` +
-    `recall ${digits(entry.recall_at_k)} % among as many nodes as the class has, Brier score ${entry.brier === null ? "–" : entry.brier.toFixed(3)}.` +
+    `recall ${digits(entry.recall_at_k)} % among as many nodes as the class has, Brier score ${entry.brier === null ? "–" : entry.brier.toFixed(3)}. Expected calibration error, of all classes: ${ece === null ? "–" : ece.toFixed(3)}.` +
     `${entry.labels < FEW ? ` With fewer than ${FEW} labels these figures, and those below, are hardly more than chance.` : ""}`;
-  const { rule } = chosenRanking();
   const told = entry.expected;
   const interval = ({ value, ci95 }) => `${value === null ? "unknown" : `${percent(value)} %`} [${percent(ci95[0])}, ${percent(ci95[1])}]`;
   find("ranking-rule").textContent = told
