@@ -150,6 +150,14 @@ def test_the_hint_after_a_batch(imgcl, run, tmp_path):
     assert f"then: {wanted}" in " ".join(done.err.split())
 
 
+def test_the_hint_goes_on_with_the_same_options(imgcl, run, tmp_path):
+    done = imgcl("suggest", run, "--budget", 12, "--strategy", "cover")
+    assert "to_label.csv --budget 12 --strategy cover" in " ".join(done.err.split())
+    answer(tmp_path / "to_label.csv", run)
+    done = imgcl("suggest", run, "--budget", 1, "--labels", "to_label.csv", "--strategy", "search:class 0")
+    assert "to_label.csv --budget 1 --strategy 'search:class 0'" in " ".join(done.err.split())  # worth it or not
+
+
 def test_a_filled_file_is_not_overwritten(imgcl, run, tmp_path):
     imgcl("suggest", run, "--budget", 4)
     answer(tmp_path / "to_label.csv", run)

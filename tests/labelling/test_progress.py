@@ -77,6 +77,7 @@ def test_more_labels_pay_while_classes_have_single_labels(groups):
     found = progress(rows, labels, batch=10)
     assert found.unseen == pytest.approx(5 / 7)
     assert found.worth_it is True
+    assert "cross-validated over these labels (1 of 6 classes: the others have one label)" in str(found)
 
 
 def test_a_sample_says_how_many_a_label_stands_for(monkeypatch):

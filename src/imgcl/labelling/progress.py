@@ -29,7 +29,8 @@ class Progress:
     Attributes:
         counts: labels of each class found, the most frequent first.
         asked: nodes suggested so far, labelled or not.
-        recall: cross-validated macro recall over the labelled nodes; its mean is ``None`` while classes have one label.
+        recall: cross-validated macro recall over the labelled nodes, without classes that have one label; its mean is
+            ``None`` while all classes have one.
         curve: number of labels trained on, and macro recall with so many.
         batch: number of further labels that ``gain`` speaks of.
         gain: macro recall that a further batch should bring, from the learning curve; ``None``: cannot be told yet.
@@ -68,8 +69,12 @@ class Progress:
         if self.recall.mean is None or self.recall.ci95 is None:
             return [*said, "macro recall cannot be estimated yet: two classes need two labels each"]
         low, high = (100 * end for end in self.recall.ci95)
+        judged = sum(count > 1 for count in self.counts.values())
+        whole = judged == len(self.counts)
+        without = "" if whole else f" ({judged} of {len(self.counts)} classes: the others have one label)"
         said.append(
             f"macro recall {100 * self.recall.mean:.1f} % [{low:.1f}, {high:.1f}], cross-validated over these labels"
+            f"{without}"
         )
         return [*said, self._advice()] if self.gain is not None else said
 
