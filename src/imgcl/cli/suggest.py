@@ -94,12 +94,21 @@ def suggest(
         out.print(sentence, markup=False, highlight=False, soft_wrap=True)
     say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
+        from imgcl.data.importing import feature_scales
         from imgcl.report import labelling_content, write_report
 
+        scales = feature_scales(graph or str(stored.facts["graph"]["source"]))
         facts: dict[str, Any] = {"name": stored.facts["graph"]["name"], "file_name": target.name, "progress": found}
         with shown_progress("page"):
             content = labelling_content(
-                stored, extended, graph=loaded, show=names, projection=projection, random_state=seed, **facts
+                stored,
+                extended,
+                graph=loaded,
+                show=names,
+                scales=scales,
+                projection=projection,
+                random_state=seed,
+                **facts,
             )
         write_report(content, page)
         say(f"{page}, to label in a browser", head="written")
