@@ -67,7 +67,7 @@ class Progress:
         found = f"{self.labels} labels of {len(self.counts)} classes{left}"
         said = [f"{found}: {classes}" if classes else found]
         if self.recall.mean is None or self.recall.ci95 is None:
-            return [*said, "macro recall cannot be estimated yet: two classes need two labels each"]
+            return [*said, "macro recall cannot be estimated yet: it needs labels of two classes, and two of one of them"]
         low, high = (100 * end for end in self.recall.ci95)
         judged = sum(count > 1 for count in self.counts.values())
         whole = judged == len(self.counts)
