@@ -20,6 +20,7 @@ from imgcl.labelling.validation import REPEATS, CrossValidated, cross_validate, 
 FOLDS = (2, 3, 5, 10)  # training on 1/2, 2/3, 4/5 and 9/10 of the labels: four points of the learning curve
 ENOUGH = 1_000  # held-out answers that an estimate stands on: with many labels fewer repeats give them
 WORTH = 0.01  # macro recall that a batch should bring
+USUAL = 50  # labels that a smaller batch is judged by: ten labels seldom bring a point, five times ten may
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +53,14 @@ class Progress:
 
     @property
     def worth_it(self) -> bool | None:
-        """Whether another batch pays: a gain of a point of macro recall, or a class that may be missing still."""
+        """Whether labelling on pays: a gain of a point of macro recall, or a class that may be missing still.
+
+        It is that of a further batch, or of fifty labels where the batch is smaller.
+        """
         if self.gain is None or self.unseen is None:
             return None
-        return self.gain >= WORTH or self.unseen * self.batch >= 1
+        more = max(self.batch, USUAL)
+        return gain(self.curve, self.labels, more) >= WORTH or self.unseen * more >= 1
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
@@ -67,7 +72,10 @@ class Progress:
         found = f"{self.labels} labels of {len(self.counts)} classes{left}"
         said = [f"{found}: {classes}" if classes else found]
         if self.recall.mean is None or self.recall.ci95 is None:
-            return [*said, "macro recall cannot be estimated yet: it needs labels of two classes, and two of one of them"]
+            return [
+                *said,
+                "macro recall cannot be estimated yet: it needs labels of two classes, and two of one of them",
+            ]
         low, high = (100 * end for end in self.recall.ci95)
         judged = sum(count > 1 for count in self.counts.values())
         whole = judged == len(self.counts)
