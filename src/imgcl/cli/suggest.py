@@ -94,7 +94,7 @@ def suggest(
         out.print(sentence, markup=False, highlight=False, soft_wrap=True)
     say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
-        from imgcl.data.importing import feature_scales
+        from imgcl.data.importing.recipe import feature_scales
         from imgcl.report import labelling_content, write_report
 
         scales = feature_scales(graph or str(stored.facts["graph"]["source"]))

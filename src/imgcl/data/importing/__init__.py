@@ -2,7 +2,7 @@
 
 from imgcl.data.importing.frames import from_frames
 from imgcl.data.importing.ogb import import_ogb
-from imgcl.data.importing.recipe import Unseen, feature_scales
+from imgcl.data.importing.recipe import Unseen
 from imgcl.data.importing.settings import ImportSettings, Progress, RepeatedSettings, parse_size
 from imgcl.data.importing.tables import ImportReport, import_tables
 
@@ -12,7 +12,6 @@ __all__ = [
     "Progress",
     "RepeatedSettings",
     "Unseen",
-    "feature_scales",
     "from_frames",
     "import_ogb",
     "import_tables",
