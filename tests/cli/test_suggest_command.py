@@ -150,6 +150,14 @@ def test_the_hint_after_a_batch(imgcl, run, tmp_path):
     assert f"then: {wanted}" in " ".join(done.err.split())
 
 
+def test_the_hint_goes_on_with_the_same_options(imgcl, run, tmp_path):
+    done = imgcl("suggest", run, "--budget", 12, "--strategy", "cover")
+    assert "to_label.csv --budget 12 --strategy cover" in " ".join(done.err.split())
+    answer(tmp_path / "to_label.csv", run)
+    done = imgcl("suggest", run, "--budget", 1, "--labels", "to_label.csv", "--strategy", "search:class 0")
+    assert "to_label.csv --budget 1 --strategy 'search:class 0'" in " ".join(done.err.split())  # worth it or not
+
+
 def test_a_filled_file_is_not_overwritten(imgcl, run, tmp_path):
     imgcl("suggest", run, "--budget", 4)
     answer(tmp_path / "to_label.csv", run)
@@ -175,6 +183,18 @@ def test_a_page_to_label_in_comes_with_the_batch(imgcl, run, tmp_path):
     assert '"file":"to_label.csv"' in page
     done = imgcl("suggest", run, "--budget", 4, "--page", "label.html", "--show", "colour", code=2)
     assert "--show: there is no feature 'colour'" in done.err
+
+
+def test_the_page_shows_standardised_features_as_they_were(imgcl, tmp_path):
+    amount = np.arange(40) * 1_000.0 + 12_345
+    pd.DataFrame({"id": range(40), "amount": amount}).to_csv(tmp_path / "nodes.csv", index=False)
+    pd.DataFrame({"src": range(40), "dst": np.roll(range(40), 1)}).to_csv(tmp_path / "edges.csv", index=False)
+    tables = ("--nodes", "nodes.csv", "--edges", "edges.csv", "--features", "amount")
+    imgcl("import", *tables, "--standardise", "--out", "scaled.store")
+    imgcl("pretrain", "scaled.store", "--epochs", 2, "--set", "dim=4", "--out", "scaled")
+    imgcl("suggest", "scaled", "--budget", 40, "--page", "label.html", "--map", "pca", "--show", "amount")
+    page = (tmp_path / "label.html").read_text(encoding="utf-8")
+    assert all(f'["amount","{value:.0f}"]' in page for value in amount)
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

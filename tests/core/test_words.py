@@ -29,3 +29,9 @@ def test_all_are_named_where_none_is_near():
     assert did_you_mean("x", ["a", "b"], more="or a path") == ": choose from a, b, or a path"
     assert did_you_mean("x", [], "it takes none") == ": it takes none"
     assert did_you_mean(3, ["a"]) == ": choose from a"
+
+
+def test_thousands_of_names_are_not_listed():
+    said = did_you_mean("x", [f"column-{i}" for i in range(2_000)])
+    assert said.startswith(": choose from column-0, ")
+    assert said.endswith("column-39, 1,960 more")

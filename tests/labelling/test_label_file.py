@@ -67,3 +67,15 @@ def test_names_and_classes_survive_whatever_they_hold(tmp_path):
     frame["label"] = names[::-1]
     frame.to_csv(path, index=False)
     assert LabelFile.read(path, names).labels == dict(zip(names, [label.strip() for label in names[::-1]], strict=True))
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_what_a_spreadsheet_puts_between_values_stays(tmp_path, delimiter):
+    path = tmp_path / "labels.csv"
+    lines = (["node", "label", "batch"], ["a", "tea, green", "1"], ["b", "", "1"])
+    path.write_text("\n".join(map(delimiter.join, lines)), encoding="utf-8")
+    file = LabelFile.read(path, ["a", "b", "c"])
+    assert file.labels == {"a": "tea, green", "b": ""} == imgcl.evaluation.read_labels(path, ["a", "b", "c"])
+    file.extended(batch("c")).write(path)
+    assert path.read_text().splitlines()[-1] == delimiter.join(["c", "", "2", "1", ""])
+    assert LabelFile.read(path, ["a", "b", "c"]).batches == 2

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from imgcl import InputError
-from imgcl.labelling import progress
+from imgcl.evaluation.intervals import Estimate
+from imgcl.labelling import Progress, progress
 from imgcl.labelling.progress import gain
 from imgcl.labelling.validation import CrossValidated, cross_validate, stands_for
 
@@ -77,6 +78,16 @@ def test_more_labels_pay_while_classes_have_single_labels(groups):
     found = progress(rows, labels, batch=10)
     assert found.unseen == pytest.approx(5 / 7)
     assert found.worth_it is True
+    assert "cross-validated over these labels (1 of 6 classes: the others have one label)" in str(found)
+
+
+@pytest.mark.parametrize("batch", [1, 10, 50])
+def test_small_batches_are_not_told_to_stop_before_large_ones(batch):
+    curve = ((25.0, 0.47), (50.0, 0.5))
+    recall = Estimate(0.5, 0.05, (0.4, 0.6))
+    found = Progress({"a": 40, "b": 10}, 50, recall, curve, batch, gain(curve, 50, batch), 0.0)
+    assert (found.gain < 0.01) == (batch < 50)
+    assert found.worth_it
 
 
 def test_a_sample_says_how_many_a_label_stands_for(monkeypatch):

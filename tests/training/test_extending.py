@@ -7,7 +7,7 @@ import imgcl
 from imgcl._core.errors import RunError
 from imgcl.balance import BalanceSettings
 from imgcl.training import Run, RunConfig, Trainer, TrainingSettings
-from imgcl.training.extending import continued_config
+from imgcl.training.extending import continued_config, extension_sentence
 from imgcl.training.optimiser import learning_rate_factor
 from imgcl.training.pretrain import pretrain
 
@@ -131,3 +131,25 @@ def test_what_is_refused(small_graph, tmp_path, extended):
     with pytest.raises(RunError, match="a saved model without the state of its training"):
         pretrain(small_graph, lasting(9, model.config_), tmp_path / "saved", resume=True)
     assert Run(tmp_path / "saved").whole
+
+
+@pytest.mark.parametrize(
+    ("training", "balance", "end"),
+    [
+        ({"schedule": "constant", "warm_up": 10}, None, "epochs would"),
+        ({"schedule": "constant", "warm_up": 0.1}, None, "would: learning rate follows the new length"),
+        ({"schedule": "constant", "warm_up": 0}, BalanceSettings(), "would: balance follows the new length"),
+        ({}, BalanceSettings(), "would: learning rate and balance follow the new length"),
+    ],
+)
+def test_only_what_depends_on_the_length_is_said_to_follow_it(training, balance, end):
+    config = RunConfig(training=TrainingSettings(epochs=9, **training), balance=balance, extended=((5, 5),))
+    assert extension_sentence(config).endswith(end)
+
+
+def test_with_a_constant_learning_rate_the_result_is_that_of_all_epochs_at_once(small_graph, tmp_path):
+    plain = lasting(6, FIRST.model_copy(update={"balance": None}), schedule="constant")
+    pretrain(small_graph, plain, tmp_path / "extended")
+    pretrain(small_graph, lasting(12, plain), tmp_path / "extended", resume=True)
+    pretrain(small_graph, lasting(12, plain), tmp_path / "at once")
+    assert np.array_equal(Run(tmp_path / "extended").embedding, Run(tmp_path / "at once").embedding)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 SHORT = 3  # letters below which a part of a word says nothing
 MOST = 3
 LISTED = 12  # choices that are listed beside the nearest one; more would bury it
+ALL = 40  # choices that are listed where none is near
 
 
 def did_you_mean(word: object, known: Iterable[object], otherwise: str = "", *, more: str = "") -> str:
@@ -29,10 +30,13 @@ def did_you_mean(word: object, known: Iterable[object], otherwise: str = "", *, 
         ": did you mean 'amazon-photo'?"
         >>> did_you_mean("x", ["linear", "cosine"], more="or name:number")
         ': choose from linear, cosine, or name:number'
+        >>> did_you_mean("x", [f"column-{i}" for i in range(2_000)])[-40:]
+        'umn-37, column-38, column-39, 1,960 more'
     """
     names = [str(name) for name in known]
     near = nearest_names(str(word), names)
-    choices = otherwise or f"choose from {', '.join([*names, *([more] if more else [])])}"
+    beyond = [f"{len(names) - ALL:,} more"] if len(names) > ALL else []
+    choices = otherwise or f"choose from {', '.join([*names[:ALL], *beyond, *([more] if more else [])])}"
     if not near:
         return f": {choices}"
     meant = f": did you mean {' or '.join(map(repr, near))}?"

@@ -18,6 +18,7 @@ OPTIONS = {  # parameters that messages of the library name, and have an option 
         "like",
         "memory_limit",
         "missing",
+        "most_values",
         "nodes",
     ),
     *("numeric_label", "on_dangling", "out", "prior", "resume", "show", "src", "standardise", "strategy", "threads"),

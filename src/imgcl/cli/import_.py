@@ -13,13 +13,12 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl.cli.console import err, facts_table, out, say, verbosity, warn
+from imgcl.cli.flags import in_flags
 from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from imgcl.data.importing import ImportReport, ImportSettings
     from imgcl.data.importing import Progress as OnProgress
-
-UNUSUAL = (0.05, 20.0)  # mean weights outside drown a node in its neighbours, or its neighbours in it
 
 
 def import_graph(
@@ -171,26 +170,14 @@ def _say(report: ImportReport) -> None:
 
 
 def _differences(report: ImportReport) -> Iterator[str]:
+    from imgcl.data.importing.remarks import remarks
+
     if report.class_sizes is not None and len(report.class_sizes) < 2:
         found = f"every label is {next(iter(report.class_sizes))!r}" if report.class_sizes else "no node has a label"
         yield f"{found}: a classifier needs at least two classes (--label)"
     if not report.edges:
         yield "the graph has no edges: nothing can be learned from links"
-    for column, values in report.limited.items():
-        yield (
-            f"column {column!r} is text with {values:,} different values: the most common ones are features, the "
-            f"others share one ({column}=(other)); --most-values says how many"
-        )
-    for column, unseen in report.unseen.items():
-        yield (
-            f"column {column!r}: {unseen.nodes:,} nodes have a value that the earlier import did not have "
-            f"({unseen.values:,} different, such as {unseen.example!r}); their features of this column are 0"
-        )
-    if report.weights is not None and not UNUSUAL[0] <= report.weights[2] <= UNUSUAL[1]:
-        yield (
-            f"edges weigh {report.weights[2]:.3g} in the mean, and a node's own features 1 beside its neighbours': "
-            "scale the weights to a mean of about 1 (docs: own_graph, weights)"
-        )
+    yield from map(in_flags, remarks(report))
     if report.new_relations:
         yield f"new relations, which the earlier import did not have: {', '.join(report.new_relations)}"
     if report.new_classes:

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from imgcl.training import Run
 
 DEFAULT_OUT = Path("to_label.csv")
+DEFAULT_BUDGET = 50
 
 
 def suggest(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
-    budget: Annotated[int, typer.Option(help="How many nodes to suggest.")] = 50,
+    budget: Annotated[int, typer.Option(help="How many nodes to suggest.")] = DEFAULT_BUDGET,
     file: Annotated[
         Path | None, typer.Option("--out", help="CSV file to write (default: that of --labels, else to_label.csv).")
     ] = None,
@@ -93,23 +94,40 @@ def suggest(
         out.print(sentence, markup=False, highlight=False, soft_wrap=True)
     say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
+        from imgcl.data.importing.recipe import feature_scales
         from imgcl.report import labelling_content, write_report
 
+        scales = feature_scales(graph or str(stored.facts["graph"]["source"]))
         facts: dict[str, Any] = {"name": stored.facts["graph"]["name"], "file_name": target.name, "progress": found}
         with shown_progress("page"):
             content = labelling_content(
-                stored, extended, graph=loaded, show=names, projection=projection, random_state=seed, **facts
+                stored,
+                extended,
+                graph=loaded,
+                show=names,
+                scales=scales,
+                projection=projection,
+                random_state=seed,
+                **facts,
             )
         write_report(content, page)
         say(f"{page}, to label in a browser", head="written")
-    say(_what_is_next(run, target, found))
+    same = {"budget": budget, "strategy": strategy, "n_clusters": n_clusters, "graph": graph}
+    say(_what_is_next(run, target, found, same))
 
 
-def _what_is_next(run: Path, file: Path, found: Progress | None) -> str:
-    """Another round, or predictions where it hardly pays."""
-    again = shlex.join(["imgcl", "suggest", str(run), "--labels", str(file)])
+def _what_is_next(run: Path, file: Path, found: Progress | None, same: dict[str, Any]) -> str:
+    """Another round by the same options, or predictions where it hardly pays; a search goes on while it finds."""
+    usual = {"budget": DEFAULT_BUDGET, "strategy": "auto", "n_clusters": None, "graph": None}
+    given = [
+        each
+        for name, value in same.items()
+        if value != usual[name]
+        for each in (f"--{name.replace('_', '-')}", str(value))
+    ]
+    again = shlex.join(["imgcl", "suggest", str(run), "--labels", str(file), *given])
     last = shlex.join(["imgcl", "predict", str(run), "--labels", str(file), "--out", "predictions.csv"])
-    if found is None or found.worth_it or found.worth_it is None:
+    if found is None or found.worth_it is not False or str(same["strategy"]).startswith("search:"):
         return f"fill the column label of {file}, then: {again}"
     return f"fill the column label of {file} or leave it, then: {last}"
 

@@ -102,7 +102,8 @@ def read_labels(
     ``label`` or ``class`` second. If the graph has a node of that name, such a row is refused: it may be its label.
 
     Args:
-        path: the file. An empty class, ``-1``, ``NA``, ``nan`` and the like mean unlabelled.
+        path: the file, with commas, semicolons or tabs between values. An empty class, ``-1``, ``NA``, ``nan`` and the
+            like mean unlabelled.
         node_names: names of the graph's nodes (empty: they are numbers). Without them a first row that is probably a
             header is skipped with a warning.
         id_column: the column that names the node; the first row is then a header. By default the first column, or
@@ -115,7 +116,7 @@ def read_labels(
     """
     file = Path(path)
     known = None if node_names is None else frozenset(map(str, node_names))
-    lines = _read_lines(file)
+    lines, _ = read_rows(file)
     if not lines:
         raise InputError(f"{file} is empty: give a CSV file with the columns node,label")
     if id_column is not None or label_column is not None:
@@ -136,12 +137,20 @@ def read_labels(
     return found
 
 
-def _read_lines(file: Path) -> list[list[str]]:
+def read_rows(file: Path) -> tuple[list[list[str]], str]:
+    """Rows of a CSV file of labels, and what stands between their values: a comma, or what a spreadsheet put there.
+
+    Raises:
+        InputError: when it is not text in UTF-8.
+    """
     if not file.is_file():
         raise DataNotFoundError(f"no labels at {file}: give a CSV file with the columns node,label")
     try:
         with file.open(newline="", encoding="utf-8-sig") as stream:
-            return [line for line in csv.reader(stream) if line]
+            first = stream.readline()
+            delimiter = next((each for each in ",;\t" if each in first), ",")
+            stream.seek(0)
+            return [line for line in csv.reader(stream, delimiter=delimiter) if line], delimiter
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{file} is not a CSV file in UTF-8 ({error}): give one with the columns node,label") from None
 

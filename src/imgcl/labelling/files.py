@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from imgcl._core.errors import InputError
 from imgcl._core.files import atomic_path
 from imgcl.evaluation import read_labels
+from imgcl.evaluation.prediction import read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +28,13 @@ class LabelFile:
         columns: ``node``, ``label``, and whatever else the file has.
         rows: one value per column.
         labels: class of each node, empty where it has none.
+        delimiter: what stands between values; that of the file that was read.
     """
 
     columns: tuple[str, ...] = FIRST
     rows: tuple[tuple[str, ...], ...] = ()
     labels: dict[str, str] | None = None
+    delimiter: str = ","
 
     @classmethod
     def read(cls, path: str | Path, node_names: Sequence[str] | None = None) -> LabelFile:
@@ -45,12 +48,11 @@ class LabelFile:
             InputError: when it is not such a file, or a node has two labels.
         """
         labels = read_labels(path, node_names)
-        with Path(path).open(newline="", encoding="utf-8-sig") as stream:
-            lines = [line for line in csv.reader(stream) if line]
+        lines, delimiter = read_rows(Path(path))
         if not lines or tuple(name.strip().lower() for name in lines[0][:2]) != FIRST:
             raise InputError(f"{path}: the first line must begin with node,label")
         columns = (*FIRST, *lines[0][2:])
-        return cls(columns, tuple(_fitted(line, len(columns)) for line in lines[1:]), labels)
+        return cls(columns, tuple(_fitted(line, len(columns)) for line in lines[1:]), labels, delimiter)
 
     @property
     def n_labels(self) -> int:
@@ -74,7 +76,7 @@ class LabelFile:
         table = numbered.reindex(columns=list(columns)).astype(object)
         added = tuple(tuple(_text(value) for value in row) for row in table.itertuples(index=False))
         labels = {**(self.labels or {}), **{str(node): "" for node in batch["node"]}}
-        return LabelFile(columns, kept + added, labels)
+        return LabelFile(columns, kept + added, labels, self.delimiter)
 
     def write(self, path: str | Path) -> None:
         """Write the file atomically; a file that has labels which this one has not is left alone.
@@ -84,7 +86,7 @@ class LabelFile:
         """
         self.check_keeps(path)
         with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-            csv.writer(stream, lineterminator="\n").writerows([self.columns, *self.rows])
+            csv.writer(stream, delimiter=self.delimiter, lineterminator="\n").writerows([self.columns, *self.rows])
 
     def check_keeps(self, path: str | Path) -> None:
         """Refuse to replace a file with labels that this one does not have."""
@@ -102,8 +104,8 @@ class LabelFile:
 
 def is_batch(path: str | Path) -> bool:
     """Whether a CSV file was written by ``imgcl suggest``, by its first line."""
-    with Path(path).open(newline="", encoding="utf-8-sig") as stream:
-        header = tuple(name.strip().lower() for name in next(csv.reader(stream), []))
+    rows, _ = read_rows(Path(path))
+    header = tuple(name.strip().lower() for name in rows[0]) if rows else ()
     return header[:2] == FIRST and BATCH in header
 
 

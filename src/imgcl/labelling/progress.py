@@ -20,6 +20,7 @@ from imgcl.labelling.validation import REPEATS, CrossValidated, cross_validate, 
 FOLDS = (2, 3, 5, 10)  # training on 1/2, 2/3, 4/5 and 9/10 of the labels: four points of the learning curve
 ENOUGH = 1_000  # held-out answers that an estimate stands on: with many labels fewer repeats give them
 WORTH = 0.01  # macro recall that a batch should bring
+USUAL = 50  # labels that a smaller batch is judged by: ten labels seldom bring a point, five times ten may
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,8 @@ class Progress:
     Attributes:
         counts: labels of each class found, the most frequent first.
         asked: nodes suggested so far, labelled or not.
-        recall: cross-validated macro recall over the labelled nodes; its mean is ``None`` while classes have one label.
+        recall: cross-validated macro recall over the labelled nodes, without classes that have one label; its mean is
+            ``None`` while all classes have one.
         curve: number of labels trained on, and macro recall with so many.
         batch: number of further labels that ``gain`` speaks of.
         gain: macro recall that a further batch should bring, from the learning curve; ``None``: cannot be told yet.
@@ -51,10 +53,14 @@ class Progress:
 
     @property
     def worth_it(self) -> bool | None:
-        """Whether another batch pays: a gain of a point of macro recall, or a class that may be missing still."""
+        """Whether labelling on pays: a gain of a point of macro recall, or a class that may be missing still.
+
+        It is that of a further batch, or of fifty labels where the batch is smaller.
+        """
         if self.gain is None or self.unseen is None:
             return None
-        return self.gain >= WORTH or self.unseen * self.batch >= 1
+        more = max(self.batch, USUAL)
+        return gain(self.curve, self.labels, more) >= WORTH or self.unseen * more >= 1
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
@@ -66,10 +72,17 @@ class Progress:
         found = f"{self.labels} labels of {len(self.counts)} classes{left}"
         said = [f"{found}: {classes}" if classes else found]
         if self.recall.mean is None or self.recall.ci95 is None:
-            return [*said, "macro recall cannot be estimated yet: two classes need two labels each"]
+            return [
+                *said,
+                "macro recall cannot be estimated yet: it needs labels of two classes, and two of one of them",
+            ]
         low, high = (100 * end for end in self.recall.ci95)
+        judged = sum(count > 1 for count in self.counts.values())
+        whole = judged == len(self.counts)
+        without = "" if whole else f" ({judged} of {len(self.counts)} classes: the others have one label)"
         said.append(
             f"macro recall {100 * self.recall.mean:.1f} % [{low:.1f}, {high:.1f}], cross-validated over these labels"
+            f"{without}"
         )
         return [*said, self._advice()] if self.gain is not None else said
 

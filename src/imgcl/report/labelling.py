@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,7 @@ class _Batch:
     rows: NDArray[np.float32]
     graph: Graph | None
     shown: _Shown | None
+    scales: Mapping[str, tuple[float, float]]
 
     def name(self, node: int) -> str:
         return str(self.source.names(np.array([node]))[0])
@@ -59,6 +60,7 @@ def labelling_content(
     name: str = "graph",
     file_name: str = "to_label.csv",
     show: Sequence[str] = (),
+    scales: Mapping[str, tuple[float, float]] | None = None,
     progress: Progress | None = None,
     projection: str = "tsne",
     points: int = POINTS,
@@ -74,6 +76,7 @@ def labelling_content(
         name: of the graph.
         file_name: what the page's download is called.
         show: names of features to show; by default the eight in which a node differs most from the others.
+        scales: mean and deviation that were taken out of features, by name; the page shows values as they were.
         progress: how far the labelling is.
         projection: a name of ``imgcl.report.PROJECTIONS``.
         points: most nodes on the map, beside those suggested.
@@ -85,7 +88,7 @@ def labelling_content(
     source = read_source(embedding, node_names=node_names)
     labels, asked = source.read_labels(file.labels)
     blocks = Blocks.of(source.embedding, source.n_nodes)
-    batch = _Batch(source, file, labels, blocks.rows, graph, _shown(graph, show))
+    batch = _Batch(source, file, labels, blocks.rows, graph, _shown(graph, show), scales or {})
     listed = _nodes(file, source)
     waiting = np.flatnonzero(labels.codes[listed] < 0).tolist() if len(listed) else []
     if not waiting:
@@ -198,7 +201,10 @@ def _features(batch: _Batch, node: int) -> list[list[str]]:
         return []
     values, names = _row(batch.shown.graph, node), batch.shown.graph.feature_names
     picked = batch.shown.of(values).tolist()
-    return [[f"feature {i}" if names is None else str(names[i]), f"{values[i]:.4g}"] for i in picked]
+    titles = [f"feature {i}" if names is None else str(names[i]) for i in picked]
+    scales = [batch.scales.get(title, (0.0, 1.0)) for title in titles]
+    shown = [float(values[i]) * deviation + mean for i, (mean, deviation) in zip(picked, scales, strict=True)]
+    return [[title, f"{value:.6g}"] for title, value in zip(titles, shown, strict=True)]
 
 
 def _row(graph: Graph, node: int) -> NDArray[np.float32]:

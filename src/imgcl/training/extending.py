@@ -68,10 +68,12 @@ def extension_sentence(config: RunConfig) -> str | None:
     Example:
         >>> from imgcl.training import TrainingSettings
         >>> extension_sentence(RunConfig(training=TrainingSettings(epochs=600), extended=((300, 300),)))
-        'going on after epoch 300 as a run of 600 epochs would: the learning rate follows the new length'
+        'going on after epoch 300 as a run of 600 epochs would: learning rate follows the new length'
     """
     if not config.extended:
         return None
-    epoch, epochs = config.extended[-1][0], config.training.epochs
-    follow = "learning rate and balance follow" if config.balance is not None else "the learning rate follows"
-    return f"going on after epoch {epoch} as a run of {epochs} epochs would: {follow} the new length"
+    epoch, training = config.extended[-1][0], config.training
+    rates = training.schedule != "constant" or 0 < training.warm_up < 1
+    changed = ["learning rate"] * rates + ["balance"] * (config.balance is not None)
+    follow = f": {' and '.join(changed)} follow{'s' * (len(changed) == 1)} the new length" if changed else ""
+    return f"going on after epoch {epoch} as a run of {training.epochs} epochs would{follow}"

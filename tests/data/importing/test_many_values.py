@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from import_samples import do_import
 
+import imgcl
 from imgcl.data.importing import ImportSettings, import_tables
 from imgcl.data.store import open_store
 
@@ -54,3 +55,9 @@ def test_ties_are_broken_by_name(tmp_path):
     nodes = pd.DataFrame({"id": range(4), "town": ["b", "a", "d", "c"]})
     _, graph = do_import(tmp_path, nodes, EDGES[:3], features=("town",), most_values=3)
     assert list(graph.feature_names) == ["town=a", "town=b", "town=c", "town=(other)"]
+
+
+def test_frames_say_it_too():
+    with pytest.warns(UserWarning, match=r"column 'town' is text with 63 different values.*`most_values`") as said:
+        imgcl.Graph.from_frames(NODES, EDGES, features="town", missing="zero")
+    assert [each.filename for each in said] == [__file__]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 
 from imgcl._core.errors import InputError
 from imgcl._core.words import choices_in, did_you_mean
+from imgcl.data.importing.remarks import remarks
 from imgcl.data.importing.settings import ImportSettings
 from imgcl.data.importing.tables import import_tables
 from imgcl.data.store import open_store
@@ -51,7 +53,10 @@ def from_frames(
     columns |= {} if label is None else {"label": str(label)}
     settings = _settings({"nodes": nodes, "edges": edges, "name": name}, columns, rules)
     with tempfile.TemporaryDirectory() as folder, _own_words():
-        return _in_memory(open_store(import_tables(settings, Path(folder) / "graph.store").path, verify=False))
+        report = import_tables(settings, Path(folder) / "graph.store")
+        for remark in remarks(report):
+            warnings.warn(remark, stacklevel=3)  # where Graph.from_frames was called
+        return _in_memory(open_store(report.path, verify=False))
 
 
 @contextmanager

@@ -75,6 +75,16 @@ class Unseen:
     example: str
 
 
+def feature_scales(store: str | Path) -> dict[str, tuple[float, float]]:
+    """Mean and deviation that an import took out of each standardised column; empty for anything but such a store."""
+    folder = Path(store).expanduser()
+    if not is_store(folder) or not (folder / FILE).is_file():
+        return {}
+    recipe = Recipe.read(folder)
+    numbers = [column for column in recipe.columns if column.categories is None]
+    return {each.name: (each.mean, each.deviation) for each in numbers} if recipe.settings.standardise else {}
+
+
 class Recipe(BaseModel):
     """All that an import needs to give other tables the same features.
 
