@@ -181,6 +181,11 @@ def _differences(report: ImportReport) -> Iterator[str]:
             f"column {column!r} is text with {values:,} different values: the most common ones are features, the "
             f"others share one ({column}=(other)); --most-values says how many"
         )
+    for column, value in report.numbers_as_text.items():
+        yield (
+            f"column {column!r} is text, though most of its values look like numbers ({value!r} is text): each value "
+            "is a feature of its own; for numbers, leave such cells empty, or write them as numbers"
+        )
     for column, unseen in report.unseen.items():
         yield (
             f"column {column!r}: {unseen.nodes:,} nodes have a value that the earlier import did not have "
