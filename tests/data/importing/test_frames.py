@@ -234,3 +234,11 @@ def test_large_whole_numbers_among_others_are_not_rounded(number):
     nodes = pd.DataFrame({"id": list("abc"), "f": [1.0, 2.0, 3.0], "y": labels})
     graph = Graph.from_frames(nodes, PAIR, features="f", label="y")
     assert (graph.y.tolist(), graph.class_names) == ([1, 2, 0], ("1", str(2**53), str(2**53 + 1)))
+
+
+@pytest.mark.parametrize(("kind", "large"), [(np.float64, 2**53), (np.float32, 2**24)])
+def test_floats_that_merge_ids_are_refused_without_a_table_of_nodes_too(kind, large):
+    edges = pd.DataFrame({"src": np.array([1, 2], dtype=kind), "dst": np.array([2, large], dtype=kind)})
+    with pytest.raises(InputError, match=f"column 'dst' holds floats .*, which cannot tell ids such as {large} from"):
+        Graph.from_frames(None, edges)
+    assert Graph.from_frames(None, edges[:1]).n_nodes == 2

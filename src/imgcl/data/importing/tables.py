@@ -27,7 +27,7 @@ from imgcl.data.importing.columns import (
     repeated_sources,
 )
 from imgcl.data.importing.database import chunks, quoted_text, run, scalar, scratch_database
-from imgcl.data.importing.edges import EXACT, TEXT, edge_table, map_edges
+from imgcl.data.importing.edges import EXACT, TEXT, check_ends, edge_table, map_edges
 from imgcl.data.importing.labels import NUMBERS, class_sizes, write_labels
 from imgcl.data.importing.recipe import Recipe, Unseen
 from imgcl.data.importing.relations import RelationFiles, find_relations, keep_weights, write_lists
@@ -278,6 +278,7 @@ def _read_nodes(
 def _collect_nodes(connection: DuckDBPyConnection, settings: ImportSettings) -> None:
     """Make the table ``nodes`` of all ids that edges name, as text; numbers in their order."""
     table = edge_table(connection, settings)
+    check_ends(connection, table, settings)
     ends = (
         f"SELECT CAST({table.column(end)} AS VARCHAR) AS id FROM {table.sql}" for end in (settings.src, settings.dst)
     )
