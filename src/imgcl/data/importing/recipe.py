@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from imgcl._core.checksums import read_checked_json, write_checked_json
+from imgcl._core.checksums import json_checksum, read_checked_json, write_checked_json
 from imgcl._core.errors import GraphError, InputError, RunError
 from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.settings import ImportSettings, RepeatedSettings
@@ -26,6 +26,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 AROUND = re.compile(r"[\s%$€£]")  # what is written beside a number, or within it
 OTHER = "(other)"  # the feature of all values that have none of their own
 AGAIN = "import its tables again"
+MEANING = ("weight", "relation", "relations", "directed_as", "missing", "standardise")
 FREE = ("on_dangling",)  # it changes no feature: an import that repeats another may choose it anew
 
 
@@ -185,6 +186,19 @@ class Recipe(BaseModel):
         if settings.structural or self.settings.structural:
             return settings.structural and self.settings.structural
         return list(settings.features) == self._features
+
+
+def rules_of(source: str) -> str | None:
+    """A checksum of all that decides what features and edges mean in a store; ``None``: it is no import of tables.
+
+    Stores of which one was imported like the other have the same.
+    """
+    if not (Path(source).expanduser() / FILE).is_file():
+        return None
+    recipe = Recipe.read(Path(source))
+    rules = recipe.settings.model_dump(mode="json", include=set(MEANING))
+    columns = [[each.features, each.mean, each.deviation] for each in recipe.columns]
+    return json_checksum({**rules, "columns": columns})
 
 
 def _header_with(
