@@ -92,3 +92,21 @@ def test_options_that_contradict_the_recipe(tmp_path, monkeypatch, capsys, optio
         main()
     assert stopped.value.code
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_store_of_other_rules_is_scored_with_a_warning(tmp_path):
+    """Features of the same names, but each standardised by the means of its own table."""
+    rules = ("--id-column", "account", "--features", "f_age,f_score", "--label", "status", "--standardise")
+    for seed, name in enumerate(("first", "second")):
+        accounts(tmp_path, name, 60, ["Y", "Z"], seed)
+        run("import", *tables(tmp_path, name), *rules, "--out", tmp_path / f"{name}.store")
+    run("import", *tables(tmp_path, "second"), "--like", tmp_path / "first.store", "--out", tmp_path / "like.store")
+    run("pretrain", tmp_path / "first.store", "--out", tmp_path / "run", "--epochs", 1, "--set", "dim=4", "--quiet")
+    made = ("--classifier", "plain", "--save", tmp_path / "scorer")
+    run("predict", tmp_path / "run", "--out", tmp_path / "known.csv", *made)
+    for name, warned in (("first", False), ("like", False), ("second", True)):
+        store, said = tmp_path / f"{name}.store", "was imported by other rules than the training graph"
+        done = run("score", tmp_path / "scorer", store, "--out", tmp_path / "scores.csv")
+        assert (said in " ".join(done.stderr.split())) is warned
+        done = run("embed", tmp_path / "run", "--graph", store, "--out", tmp_path / "z.npy")
+        assert (said in " ".join(done.stderr.split())) is warned

@@ -163,3 +163,10 @@ def test_names_that_are_numbers_are_not_taken_for_node_numbers() -> None:
 def test_a_node_number_that_is_none(node: str) -> None:
     with pytest.raises(InputError, match="which is not a node number of this graph"):
         align_labels({node: "a"}, 3)
+
+
+def test_one_column_is_not_both_node_and_label(tmp_path):
+    file = tmp_path / "labels.csv"
+    file.write_text("account,status\na,ok\n", encoding="utf-8")
+    with pytest.raises(InputError, match="`id_column` and `label_column` are the same column 'status'"):
+        read_labels(file, ["a"], id_column="status", label_column="status")

@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 import imgcl.evaluation.scorer as scorer_module
 from imgcl import Graph
+from imgcl._core.checksums import write_checked_json
 from imgcl._core.errors import InputError, RunError
 from imgcl.evaluation import CLASSIFIERS, FittedScorer, average_precision, explain, fit_scorer, predict
 
@@ -197,3 +198,25 @@ def test_classes_of_given_labels_are_out_of_fold_without_probabilities_too() -> 
     y = rng.integers(0, 2, 200)
     found = predict(rng.standard_normal((200, 100)), y, LinearSVC(C=100))["class"].astype(int)
     assert (found == y).mean() < 0.7
+
+
+@pytest.mark.parametrize("file", ["coefficients.npy", "scorer.json"])
+def test_files_of_two_scorers_are_refused(fraud: Problem, tmp_path: Path, file: str) -> None:
+    Z, y, given = fraud
+    fit_scorer(Z, some(y, given)).save(tmp_path / "one")
+    fit_scorer(Z[::-1], some(y, given)[::-1]).save(tmp_path / "two")  # the same shapes
+    (tmp_path / "two" / file).replace(tmp_path / "one" / file)
+    with pytest.raises(RunError, match="is not the file that was saved here: fit the scorer again"):
+        FittedScorer.load(tmp_path / "one")
+
+
+def test_a_scorer_names_no_file_outside_its_directory(fraud: Problem, tmp_path: Path) -> None:
+    Z, y, given = fraud
+    fit_scorer(Z, some(y, given)).save(tmp_path / "one")
+    file = tmp_path / "one" / "scorer.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    written = {key: value for key, value in content.items() if key not in ("format", "checksum")}
+    for name in ("../other", "/etc/hostname", ""):
+        write_checked_json(file, {**written, "files": {name: "0"}}, content["format"])
+        with pytest.raises(RunError):
+            FittedScorer.load(tmp_path / "one")

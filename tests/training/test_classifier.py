@@ -290,3 +290,13 @@ def test_folds_have_labelled_nodes_once_and_spread_classes() -> None:
     for wrong in (0, 1, -2, 2.5, "a"):
         with pytest.raises(InputError, match="give a whole number of at least 2"):
             LabelledFolds(wrong)  # type: ignore[arg-type]
+
+
+def test_a_scorer_with_the_encoder_of_another_is_refused(graph: Graph, tmp_path: Path) -> None:
+    for seed in (0, 1):
+        embedding = ImGCL(epochs=2, settings={"dim": 8}, random_state=seed)
+        ImGCLClassifier(embedding, classifier="plain").fit(graph, some(graph)).save(tmp_path / str(seed))
+    (tmp_path / "0" / "run").rename(tmp_path / "its own")
+    (tmp_path / "1" / "run").rename(tmp_path / "0" / "run")
+    with pytest.raises(RunError, match=r"checkpoint\.safetensors is not the file that was saved here"):
+        ImGCLClassifier.load(tmp_path / "0")

@@ -34,6 +34,7 @@ def test_a_run_directory_says_everything_about_its_run(small_graph, tmp_path):
         "fingerprint": small_graph.fingerprint,
         "n_features": small_graph.n_features,
         "direction": "both",
+        "rules": None,
     }
     assert facts["config"]["seed"] == 3
     assert {"imgcl", "python", "torch", "numpy", "numba"} <= set(facts["versions"])

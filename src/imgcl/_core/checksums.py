@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -126,6 +126,36 @@ def read_checked_array(path: Path, remedy: str) -> NDArray[Any]:
         return _read(path)
     except ValueError as error:
         raise RunError(f"{path} is damaged ({_first_line(error)}): {remedy}") from None
+
+
+def file_checksums(folder: Path) -> dict[str, str]:
+    """The checksum of every file below a directory, by its path in it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): _file_checksum(path) for path in files}
+
+
+def check_files(folder: Path, claimed: dict[str, str], remedy: str) -> None:
+    """Refuse a directory whose files are not those that :func:`file_checksums` saw; further ones do not matter.
+
+    Raises:
+        RunError: naming the first file that is another one.
+        FileNotFoundError: when one is not there.
+        ValueError: for a path that leads out of the directory.
+    """
+    for name, checksum in claimed.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"file {name!r}")
+        if _file_checksum(folder / path) != checksum:
+            raise RunError(f"{folder / path} is not the file that was saved here: {remedy}")
+
+
+def _file_checksum(path: Path) -> str:
+    digest = hasher()
+    with open(path, "rb") as handle:
+        while data := handle.read(CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
 
 
 class _Both:

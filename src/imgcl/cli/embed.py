@@ -70,10 +70,12 @@ def _embed_new(
 
     Hidden layers of a large one lie beside the output meanwhile.
     """
+    from imgcl.cli.score import compare_rules
     from imgcl.data import load_graph
     from imgcl.graph.structure import is_structural
     from imgcl.training.loading import load_encoder
 
+    compare_rules(run.record, graph)
     file.parent.mkdir(parents=True, exist_ok=True)
     encoder = load_encoder(run, device=device, scratch=file.parent)
     loaded = load_graph(graph, features="structure" if is_structural(run.feature_names) else "auto", data_dir=data_dir)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, out, say
+from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, out, say, warn
 from imgcl.cli.predict import SortBy, Top
 from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, warn_of_few_labels, write_table
+
+if TYPE_CHECKING:
+    from imgcl.training.record import GraphRecord
 
 
 def score(
@@ -39,6 +42,7 @@ def score(
     check_sort_by(sort_by, loaded.scorer.class_names)
     structural = is_structural(loaded.encoder.feature_names)
     nodes = load_graph(graph, features="structure" if structural else "auto", data_dir=data_dir)
+    compare_rules(loaded.record, graph)
     frame = loaded.score(nodes, given=None if nodes.y is None else nodes.y >= 0)
     shown = first_rows(frame, loaded.scorer, sort_by, top)
     write_table(shown, file, spreadsheet_safe=spreadsheet_safe)
@@ -49,3 +53,15 @@ def score(
     warn_of_few_labels(loaded.scorer)
     said = f"{len(shown):,} of {len(frame):,} nodes; {frame['given'].sum():,} nodes have a label in the graph"
     say(f"{file} ({said})", head="written")
+
+
+def compare_rules(trained: GraphRecord, graph: str) -> None:
+    """Warn of features with the names of the training graph that were made by other rules."""
+    from imgcl.data.importing.recipe import rules_of
+
+    rules = rules_of(graph)
+    if None not in (rules, trained.rules) and rules != trained.rules:
+        warn(
+            f"{graph} was imported by other rules than the training graph (weights, means, deviations, categories or "
+            f"relations differ): its numbers cannot be relied on; import its tables with --like {trained.source}"
+        )

@@ -167,6 +167,8 @@ def _two_columns(
             hint = did_you_mean(name, known, f"it has {', '.join(header)}")
             found = f"{header.count(name)} columns" if name in header else "no column"
             raise InputError(f"{file} has {found} {name!r} (`{parameter}`){hint}")
+    if id_column == label_column:
+        raise InputError(f"`id_column` and `label_column` are the same column {id_column!r}: give two columns")
     others = [name for name in header if name not in wanted.values()]
     node, label = (header.index(name if name is not None else (others or [""])[0]) for name in wanted.values())
     return [["node", "label"], *([*_cells(line, node, label)] for line in lines[1:])]

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from imgcl._core.checksums import read_checked_json, write_checked_json
+from imgcl._core.checksums import check_files, file_checksums, read_checked_json, write_checked_json
 from imgcl._core.errors import InputError, RunError
 from imgcl._core.files import new_directory
 from imgcl.evaluation.alignment import names_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-FORMAT = "imgcl-scorer-3"
+FORMAT = "imgcl-scorer-4"
 DAMAGED = "fit the scorer again"
 FILE = "scorer.json"
 CHUNK = 65_536  # rows that are scored at once: embeddings of large graphs stay on disk
@@ -168,7 +168,7 @@ class FittedScorer:
             self.write_into(folder)
 
     def write_into(self, folder: Path) -> None:
-        """Write the files of the scorer into a directory."""
+        """Write the files of the scorer into a directory; what is there already belongs to it."""
         content = {
             "classifier": self.classifier,
             "model": write_model(self.model, self.classifier, folder),
@@ -181,7 +181,7 @@ class FittedScorer:
             "decision": self.decision.to_dict(),
             "quality": dict(self.quality),
         }
-        write_checked_json(folder / FILE, content, FORMAT)
+        write_checked_json(folder / FILE, {**content, "files": file_checksums(folder)}, FORMAT)
 
     @classmethod
     def load(cls, path: str | Path) -> FittedScorer:
@@ -193,8 +193,10 @@ class FittedScorer:
         folder = Path(path)
         try:
             content = read_checked_json(folder / FILE, FORMAT, DAMAGED)
-            return cls._read(content, folder)
-        except (FileNotFoundError, NotADirectoryError) as error:
+            found = cls._read(content, folder)
+            check_files(folder, dict(content["files"]), DAMAGED)  # files of two scorers fit, and score wrongly
+            return found
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
             raise RunError(f"{folder} is not a scorer: it has no {Path(error.filename).name}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RunError(f"{folder / FILE} is damaged ({error!r}): {DAMAGED}") from None

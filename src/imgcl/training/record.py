@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.errors import GraphError
 from imgcl.graph import Graph
 from imgcl.imbalance import ScopedGraph, Split
 
@@ -28,6 +29,7 @@ class GraphRecord:
         feature_names: in the order of the columns.
         split: rows of train, val and test, when the scope fixes the split.
         direction: in which edges pass features; ``None`` in runs from before it was kept.
+        rules: checksum of the rules by which tables became the graph; ``None``: not known.
 
     Example:
         >>> from imgcl.graph import Graph
@@ -45,6 +47,7 @@ class GraphRecord:
     feature_names: Sequence[str] | None = None
     split: Split | None = None
     direction: str | None = None
+    rules: str | None = None
 
     @classmethod
     def of(cls, graph: Graph, source: str | None = None, embedded: ScopedGraph | None = None) -> GraphRecord:
@@ -67,6 +70,7 @@ class GraphRecord:
             seen.feature_names,
             None if embedded is None else embedded.embed_split,
             graph.direction,
+            None if source is None else _rules(source),
         )
 
     def facts(self) -> dict[str, Any]:
@@ -77,9 +81,19 @@ class GraphRecord:
             "fingerprint": self.fingerprint,
             "n_features": self.n_features,
             "direction": self.direction,
+            "rules": self.rules,
         }
 
     def names(self) -> dict[str, list[str] | None]:
         """The part that ``names.json`` holds."""
         names = {"nodes": self.node_names, "classes": self.class_names, "features": self.feature_names}
         return {key: None if each is None else list(each) for key, each in names.items()}
+
+
+def _rules(source: str) -> str | None:
+    from imgcl.data.importing.recipe import rules_of  # loads DuckDB
+
+    try:
+        return rules_of(source)
+    except GraphError:  # a damaged recipe hinders no training
+        return None

@@ -340,6 +340,7 @@ class Run:
             self.feature_names,
             self.split,
             graph.get("direction"),
+            graph.get("rules"),
         )
 
     def to_pyg(self, device: str | None = "cpu") -> nn.Module:

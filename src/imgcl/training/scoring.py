@@ -3,7 +3,7 @@
 A scorer directory is a run directory without a row of the training graph, and beside it
 
 =====================  ==========================================================================
-``scorer.json``        classifier, blocks, classes, calibration, prior, decision rule, quality
+``scorer.json``        classifier, blocks, classes, calibration, prior, decision rule, quality; checksums
 ``coefficients.npy``   of the linear classifier
 ``MODEL_CARD.md``      what it is, in words
 =====================  ==========================================================================

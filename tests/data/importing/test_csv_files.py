@@ -121,7 +121,7 @@ def test_a_ragged_file_among_others(tmp_path):
 
 def test_a_value_of_another_type_far_down(tmp_path):
     nodes = "id,f\n" + "".join(f"n{i},{i}\n" for i in range(30_000)) + "n30000,many\n"
-    with pytest.raises(InputError, match=r"n\.csv, line 30002: 'many' in column 'f' cannot be read as BIGINT"):
+    with pytest.raises(InputError, match=r"n\.csv, line 30002: 'many' in column 'f' cannot be read as DOUBLE"):
         do_import(tmp_path, text(tmp_path / "n.csv", nodes))
 
 
@@ -168,3 +168,33 @@ def test_directories_are_no_columns(tmp_path):
         folder.mkdir(parents=True)
         _, graph = do_import(folder, NODES, EDGES, kind, label="kind")
         assert graph.class_names == ("a", "b")
+
+
+def test_a_fraction_far_down_is_not_rounded(tmp_path):
+    nodes = "id,f\n" + "".join(f"n{i},{i % 7}\n" for i in range(30_000)) + "n30000,7.5\n"
+    edges = pd.DataFrame({"src": ["n0"], "dst": ["n1"]})
+    _, graph = do_import(tmp_path, text(tmp_path / "n.csv", nodes), edges)
+    assert graph.x[-1].tolist() == [7.5]
+
+
+def test_a_time_of_day_far_down_is_not_cut_off(tmp_path):
+    nodes = "id,f\n" + "".join(f"n{i},2024-01-01\n" for i in range(30_000)) + "n30000,2024-01-01 10:00\n"
+    edges = pd.DataFrame({"src": ["n0"], "dst": ["n1"]})
+    _, graph = do_import(tmp_path, text(tmp_path / "n.csv", nodes), edges)
+    assert list(graph.feature_names) == ["f=2024-01-01", "f=2024-01-01 10:00"]
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [
+        (["15", "2", "unknown"], "unknown"),
+        (["15%", "2%", "3%"], "15%"),
+        (["1 500", "2", "-"], "-"),
+        (["a1", "b2", "3"], None),
+        (["15", "2", ""], None),  # numbers, one of them missing
+    ],
+)
+def test_numbers_that_words_make_text_are_reported(tmp_path, values, odd):
+    rows = "".join(f"{name},{value}\n" for name, value in zip("abc", values, strict=True))
+    report, _ = do_import(tmp_path, text(tmp_path / "n.csv", f"id,f\n{rows}"), TWO, missing="zero")
+    assert report.numbers_as_text == ({} if odd is None else {"f": odd})

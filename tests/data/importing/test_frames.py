@@ -226,3 +226,19 @@ def test_the_frames_stay_as_they_are():
     Graph.from_frames(nodes, edges, features="f1", label="kind")
     pd.testing.assert_frame_equal(nodes, NODES)
     pd.testing.assert_frame_equal(edges, EDGES)
+
+
+@pytest.mark.parametrize("number", [int, Decimal])
+def test_large_whole_numbers_among_others_are_not_rounded(number):
+    labels = pd.Series([number(2**53), number(2**53 + 1), number(1) if number is Decimal else 1.0], dtype=object)
+    nodes = pd.DataFrame({"id": list("abc"), "f": [1.0, 2.0, 3.0], "y": labels})
+    graph = Graph.from_frames(nodes, PAIR, features="f", label="y")
+    assert (graph.y.tolist(), graph.class_names) == ([1, 2, 0], ("1", str(2**53), str(2**53 + 1)))
+
+
+@pytest.mark.parametrize(("kind", "large"), [(np.float64, 2**53), (np.float32, 2**24)])
+def test_floats_that_merge_ids_are_refused_without_a_table_of_nodes_too(kind, large):
+    edges = pd.DataFrame({"src": np.array([1, 2], dtype=kind), "dst": np.array([2, large], dtype=kind)})
+    with pytest.raises(InputError, match=f"column 'dst' holds floats .*, which cannot tell ids such as {large} from"):
+        Graph.from_frames(None, edges)
+    assert Graph.from_frames(None, edges[:1]).n_nodes == 2

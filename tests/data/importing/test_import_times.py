@@ -21,6 +21,9 @@ EDGES["year"] += np.arange(N - 1)
     ("as_of", "kept"),
     [
         ("2020-02-25", 5),
+        ("20200225", 5),
+        ("2020-W09-2", 5),
+        ("9999-12-31", 19),
         ("2020-02-25 11:59", 4),
         ("2020-02-25T12:00:00", 5),
         ("2020-02-25T13:00+02:00", 4),
@@ -96,3 +99,15 @@ def test_a_date_that_cannot_be_read(tmp_path):
     edges = EDGES.assign(when=EDGES["when"].astype(str).where(EDGES.index != 7, "last week"))
     with pytest.raises(InputError, match=r"column 'when' \(`time`\) is 'last week' \(1 such rows\): write dates as"):
         do_import(tmp_path, NODES, edges, "csv", features=("f",), time="when")
+
+
+@pytest.mark.parametrize("as_of", ["nan", "inf", "1e999", "2020-02-25"])
+def test_a_last_number_must_be_one(tmp_path, as_of):
+    with pytest.raises(InputError, match="column 'year' holds numbers, so give one"):
+        do_import(tmp_path, NODES, EDGES, "csv", features=("f",), time="year", as_of=as_of)
+
+
+@pytest.mark.parametrize("day", ["20-02-21", "12020-02-21"])
+def test_a_year_has_four_digits(tmp_path, day):
+    with pytest.raises(InputError, match=f"is '{day}' .*: write dates as 2024-05-31"):
+        do_import(tmp_path, NODES, EDGES.assign(when=day), "csv", features=("f",), time="when")

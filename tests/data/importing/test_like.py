@@ -219,3 +219,17 @@ def test_every_known_value_has_its_feature_and_every_other_is_counted(tmp_path_f
         assert row.tolist() == [float(name == f"c={value}") for name in names]
     unseen = [value for value in new if value not in old]
     assert report.unseen == ({"c": Unseen(len(unseen), len(set(unseen)), min(unseen))} if unseen else {})
+
+
+@pytest.mark.parametrize("word", ["yes", "true", "10:00", "2024-01-01"])
+def test_words_are_no_numbers_where_numbers_were(tmp_path, first, word):
+    nodes = GROWN.assign(age=word)
+    with pytest.raises(InputError, match=f"column 'age' is '{word}' in row 1, and held numbers"):
+        grown(tmp_path, nodes)
+
+
+def test_days_are_compared_as_they_are_written(tmp_path):
+    days = pd.DataFrame({"id": ["a", "b", "c"], "day": ["13/02/2024", "03/02/2024", "02/03/2024"]})
+    make(tmp_path, days, "first", EDGES[:2], features=("day",))
+    _, graph = grown(tmp_path, days[1:], EDGES[1:2])  # alone, these two may be read either way
+    assert graph.x.tolist() == [[0, 1, 0], [1, 0, 0]]

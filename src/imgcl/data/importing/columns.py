@@ -16,7 +16,7 @@ from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
 from imgcl.data.importing.database import scalar
 from imgcl.data.importing.pandas_table import Place
-from imgcl.data.importing.recipe import ColumnRecipe, Unseen
+from imgcl.data.importing.recipe import NUMBER, ColumnRecipe, Unseen
 from imgcl.data.importing.settings import ImportSettings
 from imgcl.data.importing.source import kind_of, shown
 from imgcl.graph.checks import LARGEST
@@ -31,7 +31,6 @@ MOST_CATEGORIES = 10_000  # a text column with more values is a name, not a cate
 COLUMNS_AT_ONCE = 64
 LARGEST_AS_IT_IS = float(f"{LARGEST:g}")  # LARGEST itself is rounded to float32
 LARGEST_STANDARDISED = 1e100  # beyond, squares that go into a deviation do not fit into a double
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WITH_COMMAS = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+([eE][+-]?\d+)?|[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 

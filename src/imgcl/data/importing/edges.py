@@ -112,6 +112,21 @@ def _check_exact(
             )
 
 
+def check_ends(connection: DuckDBPyConnection, table: Table, settings: ImportSettings) -> None:
+    """Refuse ends of edges that a column of floats cannot tell from their neighbours, where they alone name nodes."""
+    for column in (settings.src, settings.dst):
+        exact = EXACT.get(table.kind(column))
+        if exact is None:
+            continue
+        large = f"SELECT {table.column(column)} FROM {table.sql} WHERE abs({table.column(column)}) >= {exact} LIMIT 1"
+        row = run(connection, large, settings.edges).fetchone()
+        if row is not None:
+            raise InputError(
+                f"{settings.edges}: column {column!r} holds floats ({table.kind(column)}), which cannot tell ids such "
+                f"as {row[0]:.0f} from their neighbours: write the column as integers or text"
+            )
+
+
 def _weight(table: Table, weight: str | None) -> str:
     """SQL of a row's weight: 0 for a row that is no edge, -1 for a value that is refused."""
     if weight is None:

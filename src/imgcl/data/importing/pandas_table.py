@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from imgcl._core.errors import InputError
-from imgcl._core.unlabelled import as_text
+from imgcl._core.unlabelled import EXACT, as_text
 
 TEXT = pd.StringDtype("python")  # DuckDB reads it as text without looking at the values
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean", "f": "Float64"}
@@ -110,11 +110,17 @@ def _objects(values: pd.Series[Any]) -> pd.Series[Any]:
     kind = pd.api.types.infer_dtype(values, skipna=True)
     if kind == "string":
         return values.astype(TEXT)
-    if kind in READ_AS:
+    if kind in READ_AS and not _rounded(values):
         return values.astype(float if kind == "decimal" else object).astype(READ_AS[kind])  # type: ignore[call-overload, no-any-return]
     if kind in WHOLE:
         return _whole_numbers(values)
     return _texts(values)
+
+
+def _rounded(values: pd.Series[Any]) -> bool:
+    """Whether whole numbers would change as floats: two of them might become one."""
+    whole: list[Any] = [value for value in values.dropna() if isinstance(value, int | Decimal)]
+    return any(EXACT <= abs(value) < 1e308 and float(value) != value for value in whole)
 
 
 def _whole_numbers(values: pd.Series[Any]) -> pd.Series[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from imgcl._core.checksums import read_checked_json, write_checked_json
+from imgcl._core.checksums import json_checksum, read_checked_json, write_checked_json
 from imgcl._core.errors import GraphError, InputError, RunError
 from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.settings import ImportSettings, RepeatedSettings
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 FORMAT = "imgcl-import-recipe-1"
 FILE = "recipe.json"
 LARGEST = 1 << 28  # bytes
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+AROUND = re.compile(r"[\s%$€£]")  # what is written beside a number, or within it
 OTHER = "(other)"  # the feature of all values that have none of their own
 AGAIN = "import its tables again"
+MEANING = ("weight", "relation", "relations", "directed_as", "missing", "standardise")
 FREE = ("on_dangling",)  # it changes no feature: an import that repeats another may choose it anew
 
 
@@ -54,6 +58,18 @@ class ColumnRecipe(BaseModel):
             return (self.name,)
         values = (*self.categories, OTHER) if self.other else self.categories
         return tuple(f"{self.name}={value}" for value in values)
+
+    @property
+    def odd_value(self) -> str | None:
+        """Where most categories look like numbers, the first that is none (or the first of all)."""
+        values = self.categories or ()
+        plain = [NUMBER.fullmatch(value.strip()) is not None for value in values]
+        likely = [
+            is_plain or NUMBER.fullmatch(AROUND.sub("", value)) for is_plain, value in zip(plain, values, strict=True)
+        ]
+        if 2 * sum(map(bool, likely)) <= len(values):
+            return None
+        return next((value for value, is_plain in zip(values, plain, strict=True) if not is_plain), values[0])
 
     def standardised(self, value: str) -> str:
         """SQL of a number with the mean and deviation of the first import taken out."""
@@ -169,8 +185,8 @@ class Recipe(BaseModel):
 
     @property
     def texts(self) -> list[str]:
-        """Feature columns that are text in CSV files as well, so that 007 stays 007."""
-        return [each.name for each in self.columns if each.categories is not None and each.kind != "DATE"]
+        """Feature columns that are read as text from CSV files: 007 stays 007, and yes is not 1 among numbers."""
+        return [each.name for each in self.columns if each.kind != "BOOLEAN"]
 
     @property
     def _features(self) -> list[str]:
@@ -180,6 +196,19 @@ class Recipe(BaseModel):
         if settings.structural or self.settings.structural:
             return settings.structural and self.settings.structural
         return list(settings.features) == self._features
+
+
+def rules_of(source: str) -> str | None:
+    """A checksum of all that decides what features and edges mean in a store; ``None``: it is no import of tables.
+
+    Stores of which one was imported like the other have the same.
+    """
+    if not (Path(source).expanduser() / FILE).is_file():
+        return None
+    recipe = Recipe.read(Path(source))
+    rules = recipe.settings.model_dump(mode="json", include=set(MEANING))
+    columns = [[each.features, each.mean, each.deviation] for each in recipe.columns]
+    return json_checksum({**rules, "columns": columns})
 
 
 def _header_with(

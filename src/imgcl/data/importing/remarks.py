@@ -12,11 +12,16 @@ UNUSUAL = (0.05, 20.0)  # mean weights outside drown a node in its neighbours, o
 
 
 def remarks(report: ImportReport) -> Iterator[str]:
-    """Text columns that were cut, values that are new, and weights that drown something; a sentence each."""
+    """Text columns that were cut or look like numbers, new values, and weights that drown something; a sentence each."""
     for column, values in report.limited.items():
         yield (
             f"column {column!r} is text with {values:,} different values: the most common ones are features, the "
             f"others share one ({column}=(other)); `most_values` says how many"
+        )
+    for column, value in report.numbers_as_text.items():
+        yield (
+            f"column {column!r} is text, though most of its values look like numbers ({value!r} is text): each value "
+            "is a feature of its own; for numbers, leave such cells empty, or write them as numbers"
         )
     for column, unseen in report.unseen.items():
         yield (

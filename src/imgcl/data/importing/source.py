@@ -28,6 +28,8 @@ DELIMITERS = (",", "\t", ";", "|", " ")
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null")  # how other programs write a value that is not there
 HEADER_LINES = 100  # a header is looked for in these: column names may hold line breaks, and blank lines come first
 SPACE = " \t\n\r\f\v"  # what DuckDB removes around the column names of a CSV file
+# DuckDB guesses a type from the first rows, and makes later ones fit: 7.5 would be 8, and a time of day would be lost.
+WIDER = {"BIGINT": "DOUBLE", "DATE": "VARCHAR"}
 
 
 @dataclass(frozen=True)
@@ -231,8 +233,9 @@ def _open_csv(
     check_columns(path, names, wanted)
     types = "all_varchar = true"
     if as_text is not None:  # DuckDB has other names for columns whose names collide, or mean no value
-        texts = ", ".join(f"{quoted_text(described[names.index(name)][0])}: 'VARCHAR'" for name in as_text)
-        types = f"types = {{{texts}}}"
+        chosen = {name: WIDER[kind] for name, kind in described if kind in WIDER}
+        chosen |= {described[names.index(name)][0]: "VARCHAR" for name in as_text}
+        types = f"types = {{{', '.join(f'{quoted_text(name)}: {quoted_text(kind)}' for name, kind in chosen.items())}}}"
     source = f"read_csv({dialect}, {types})"
     kinds = tuple(kind for _, kind in _described(connection, source, path))
     words = tuple(word for word in MISSING if word not in missing)

@@ -27,7 +27,7 @@ from imgcl.data.importing.columns import (
     repeated_sources,
 )
 from imgcl.data.importing.database import chunks, quoted_text, run, scalar, scratch_database
-from imgcl.data.importing.edges import EXACT, TEXT, edge_table, map_edges
+from imgcl.data.importing.edges import EXACT, TEXT, check_ends, edge_table, map_edges
 from imgcl.data.importing.labels import NUMBERS, class_sizes, write_labels
 from imgcl.data.importing.recipe import Recipe, Unseen
 from imgcl.data.importing.relations import RelationFiles, find_relations, keep_weights, write_lists
@@ -63,6 +63,7 @@ class ImportReport:
         without_label: the label column, where the repeated import had one and this table has none.
         weights: smallest, largest and mean weight of the graph's edges; ``None``: all weigh 1.
         limited: by text column with more values than ``most_values``, how many it has.
+        numbers_as_text: by text column of which most values look like numbers, one that does not.
         relations: names of the relations, where edges have some.
         new_relations: those that the import named by ``like`` did not have; they are in the union alone.
         late: rows left out because their time is after ``as_of``, or not known.
@@ -82,6 +83,7 @@ class ImportReport:
     without_label: str | None = None
     weights: tuple[float, float, float] | None = None
     limited: dict[str, int] = field(default_factory=dict)
+    numbers_as_text: dict[str, str] = field(default_factory=dict)
     relations: tuple[str, ...] = ()
     new_relations: tuple[str, ...] = ()
     late: int = 0
@@ -178,6 +180,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         recipe.settings.label if settings.label is None else None,
         weights,
         {each.name: len(each.categories or ()) + each.other for each in recipe.columns if each.other and known is None},
+        {each.name: odd for each in recipe.columns if (odd := each.odd_value) is not None and known is None},
         relations,
         tuple(name for name in relations if name not in recipe.relation_names),
         counts.late,
@@ -275,6 +278,7 @@ def _read_nodes(
 def _collect_nodes(connection: DuckDBPyConnection, settings: ImportSettings) -> None:
     """Make the table ``nodes`` of all ids that edges name, as text; numbers in their order."""
     table = edge_table(connection, settings)
+    check_ends(connection, table, settings)
     ends = (
         f"SELECT CAST({table.column(end)} AS VARCHAR) AS id FROM {table.sql}" for end in (settings.src, settings.dst)
     )

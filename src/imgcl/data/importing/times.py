@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,12 +15,12 @@ from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.settings import ImportSettings
 from imgcl.data.importing.source import Table
 from imgcl.data.store import StoreWriter
-from imgcl.graph.time import time_text
+from imgcl.graph.time import DAY, time_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-DATE_LENGTH = len("2024-05-31")
+YEARS = (1000, 9999)  # 24-05-31 would be of the year 24
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,35 @@ class Times:
     def until(self, as_of: str) -> str:
         """SQL of whether a row's time is known and not after ``as_of``; a date means its whole day."""
         if not self.dates:
-            try:
-                return f"COALESCE({self.expression} <= {float(as_of)!r}, false)"
-            except ValueError:
-                raise InputError(f"`as_of` is {as_of!r}: column {self.column!r} holds numbers, so give one") from None
+            last = _number(as_of)
+            if last is None:
+                raise InputError(f"`as_of` is {as_of!r}: column {self.column!r} holds numbers, so give one")
+            return f"COALESCE({self.expression} <= {last!r}, false)"
         try:
             moment = datetime.fromisoformat(as_of.strip())
         except ValueError:
             raise InputError(f"`as_of` is {as_of!r}: write a date such as 2024-05-31") from None
-        whole_day = len(as_of.strip()) == DATE_LENGTH
-        moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) + timedelta(days=1 if whole_day else 0)
-        return f"COALESCE({self.expression} {'<' if whole_day else '<='} {moment.timestamp()!r}, false)"
+        whole_day = _is_date(as_of.strip())
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        end = moment.timestamp() + (DAY if whole_day else 0)
+        return f"COALESCE({self.expression} {'<' if whole_day else '<='} {end!r}, false)"
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text is a date without a time of day, in any way that ISO 8601 has for it."""
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def read_times(connection: DuckDBPyConnection, value: str, source: str, path: Place, column: str, option: str) -> Times:
@@ -77,7 +96,8 @@ def read_times(connection: DuckDBPyConnection, value: str, source: str, path: Pl
     """
     text = f"trim(CAST({value} AS VARCHAR))"
     number = f"CASE WHEN isfinite(TRY_CAST({text} AS DOUBLE)) THEN TRY_CAST({text} AS DOUBLE) END"
-    moment = f"epoch(TRY_CAST({text} AS TIMESTAMP))"
+    parsed = f"TRY_CAST({text} AS TIMESTAMP)"
+    moment = f"CASE WHEN year({parsed}) BETWEEN {YEARS[0]} AND {YEARS[1]} THEN epoch({parsed}) END"
     parts = [f"count({text})"]
     for each in (number, moment):
         parts += [f"count({each})", f"min({each})", f"max({each})"]
