@@ -12,7 +12,7 @@ UNUSUAL = (0.05, 20.0)  # mean weights outside drown a node in its neighbours, o
 
 
 def remarks(report: ImportReport) -> Iterator[str]:
-    """Text columns that were cut or look like numbers, new values, and weights that drown something; a sentence each."""
+    """Text columns that were cut or look like numbers, new values, weights that drown something; a sentence each."""
     for column, values in report.limited.items():
         yield (
             f"column {column!r} is text with {values:,} different values: the most common ones are features, the "
