@@ -42,6 +42,15 @@ def test_integer_ids_and_labels(tmp_path):
     assert graph.class_names == ("3", "40")
 
 
+def test_more_columns_than_one_query_takes(tmp_path):
+    values = np.arange(4 * 600).reshape(4, 600) / 7
+    nodes = NODES[["id"]].join(pd.DataFrame(values, columns=[f"w{i}" for i in range(600)]))
+    nodes["town"] = ["york", "bath", "york", "hull"]
+    _, graph = do_import(tmp_path, nodes, features=("town", "w*"))
+    np.testing.assert_allclose(graph.x, np.hstack([[[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0]], values]), rtol=1e-6)
+    assert list(graph.feature_names) == ["town=bath", "town=hull", "town=york", *(f"w{i}" for i in range(600))]
+
+
 def test_numbers_that_are_no_label(tmp_path):
     nodes = parquet(
         tmp_path / "nan.parquet",

@@ -61,7 +61,7 @@ class ColumnRecipe(BaseModel):
 
     @property
     def odd_value(self) -> str | None:
-        """Where most categories look like numbers, the first that is none (or the first of all)."""
+        """Where most categories look like numbers, the first that is none; where all are, text was meant."""
         values = self.categories or ()
         plain = [NUMBER.fullmatch(value.strip()) is not None for value in values]
         likely = [
@@ -69,7 +69,7 @@ class ColumnRecipe(BaseModel):
         ]
         if 2 * sum(map(bool, likely)) <= len(values):
             return None
-        return next((value for value, is_plain in zip(values, plain, strict=True) if not is_plain), values[0])
+        return next((value for value, is_plain in zip(values, plain, strict=True) if not is_plain), None)
 
     def standardised(self, value: str) -> str:
         """SQL of a number with the mean and deviation of the first import taken out."""

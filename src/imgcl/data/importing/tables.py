@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 WEIGHTS = "weights.npy"  # scratch file
+TOGETHER = 250  # feature columns of one query: the time to plan it grows with their square
 
 
 @dataclass(frozen=True)
@@ -355,14 +356,15 @@ def _write_features(
     x = writer.create("x", (n, int(begins[-1])), np.dtype(dtype))
     if not x.shape[1]:
         raise InputError("the feature columns hold no values at all: choose others (`features`)")
-    wanted = ", ".join(f"{column.expression} AS f{i}" for i, column in enumerate(columns))
-    done = 0
-    for frame in chunks(connection.execute(f"SELECT nodes.node AS node, {wanted} FROM nodes")):
-        rows = frame["node"].to_numpy()
-        for i, column in enumerate(columns):
-            column.write(frame[f"f{i}"], rows, int(begins[i]), x)
-        done += len(frame)
-        say("features", done, n)
+    parts, done = range(0, len(columns), TOGETHER), 0
+    for first in parts:
+        part = dict(enumerate(columns[first : first + TOGETHER], first))
+        wanted = ", ".join(f"{column.expression} AS f{i}" for i, column in part.items())
+        for frame in chunks(connection.execute(f"SELECT nodes.node AS node, {wanted} FROM nodes")):
+            for i, column in part.items():
+                column.write(frame[f"f{i}"], frame["node"].to_numpy(), int(begins[i]), x)
+            done += len(frame)
+            say("features", done // len(parts), n)
     writer.names("feature", [name for column in columns for name in column.names])
     return int(begins[-1])
 
