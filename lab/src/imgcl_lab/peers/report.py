@@ -60,9 +60,11 @@ def report(results: Results) -> Report:
 
 
 def _finished(results: Results, protocol: str) -> list[str]:
-    """The graphs of a protocol on which anything is finished."""
+    """The graphs of a protocol on which at least half of the methods are finished."""
     graphs = [name for name in GRAPHS if results.find(dataset=name, imbalance=protocol)]
-    return [name for name in graphs if any(found(results, name, row, protocol) is not None for row in ROWS)]
+    return [
+        name for name in graphs if 2 * sum(found(results, name, row, protocol) is not None for row in ROWS) >= len(ROWS)
+    ]
 
 
 def over_splits(values: Any) -> Estimate:
