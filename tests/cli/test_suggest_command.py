@@ -103,6 +103,9 @@ def test_labels_of_the_graph_count_for_suggest_predict_and_report(imgcl, tmp_pat
     done = imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "q.csv")
     assert "the graph has labels of 91 further nodes, of other classes: they are left out" in done.err
     assert pd.read_csv(tmp_path / "q.csv")["given"].sum() == 4
+    (tmp_path / "few.csv").write_text("node,label,batch\n0,tea,1\n2,tea,1\n")  # a new class, found among the others
+    imgcl("predict", tmp_path / "half", "--labels", "few.csv", "--out", "r.csv")
+    assert pd.read_csv(tmp_path / "r.csv")["given"].sum() == 97
 
 
 def test_a_misspelt_class_and_nodes_of_another_graph_are_said(imgcl, tmp_path):

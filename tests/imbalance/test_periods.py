@@ -47,7 +47,7 @@ def test_every_class_is_validated_and_trained():
         (np.full(10, np.nan), np.tile([0, 1], 5), 3, "the 0 labelled nodes with a time"),
         (np.arange(9), np.tile([0, 1], 5), 3, "give one time per node"),
         (np.arange(10), np.tile([0, 1], 5), 1, "periods is 1: it must be 2 or more"),
-        (np.arange(10), np.repeat([0, 1], 5), 2, "the 5 labelled nodes before 5 have fewer than two classes"),
+        (np.arange(10), np.repeat([0, 1], 5), 2, "the 5 earliest labelled nodes have fewer than two classes"),
     ],
 )
 def test_what_is_refused(times, y, periods, message):

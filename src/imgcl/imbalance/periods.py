@@ -89,8 +89,8 @@ def _period(
     val = np.concatenate(parts)
     if len(parts) < 2 or not len(val):
         raise InputError(
-            f"the {len(earlier):,} labelled nodes before {moments[own].min():g} have fewer than two classes to learn "
-            "from: use fewer periods, or label more early nodes"
+            f"the {len(earlier):,} earliest labelled nodes have fewer than two classes to learn from: use fewer "
+            "periods, or label more early nodes"
         )
     split = Split(np.setdiff1d(earlier, val), val, own)
     return Period(float(moments[own].min()), float(moments[own].max()), split)

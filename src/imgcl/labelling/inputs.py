@@ -167,7 +167,7 @@ def joined_labels(run: Run, labels: Mapping[Any, Any], file: str | Path) -> tupl
     """Labels of a file, those of the graph beside them where they belong together, and what to tell the user.
 
     Labels of a file stand in the place of the graph's. A file of ``imgcl suggest`` is the exception: the graph's labels
-    were counted when it was made, and it has further ones; unless its classes are others.
+    were counted when it was made, and it has further ones; unless its classes are two or more others, another task.
 
     Args:
         run: the run.
@@ -187,7 +187,7 @@ def joined_labels(run: Run, labels: Mapping[Any, Any], file: str | Path) -> tupl
         return given, []
     if not is_batch(file):
         return given, [f"the graph has labels of {further.sum():,} further nodes: those of {file} stand in their place"]
-    if set(known.names).isdisjoint(own[further]):
+    if len(known.names) > 1 and set(known.names).isdisjoint(own[further]):
         return given, [f"the graph has labels of {further.sum():,} further nodes, of other classes: they are left out"]
     joined = given.copy()
     joined[further] = own[further]
