@@ -12,6 +12,9 @@ from imgcl.cli.predict import SortBy, Top
 from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, warn_of_few_labels, write_table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from imgcl.evaluation.scorer import FittedScorer
     from imgcl.training.record import GraphRecord
 
 
@@ -51,8 +54,24 @@ def score(
     for line in describe(loaded.scorer):
         say(line)
     warn_of_few_labels(loaded.scorer)
+    warn_of_other_nodes(loaded.scorer, frame)
     said = f"{len(shown):,} of {len(frame):,} nodes; {frame['given'].sum():,} nodes have a label in the graph"
     say(f"{file} ({said})", head="written")
+
+
+def warn_of_other_nodes(scorer: FittedScorer, frame: pd.DataFrame) -> None:
+    """Warn where a share of the nodes is flagged that was not to be expected, by more than two standard errors."""
+    name = scorer.class_names[scorer.target]
+    expected = scorer.decision.expected.get(name)
+    if expected is None or not len(frame):
+        return
+    share, (low, high) = float((frame["class"] == name).mean()), expected["flag_rate"]["ci95"]
+    error = (share * (1 - share) / len(frame)) ** 0.5
+    if not low - 2 * error <= share <= high + 2 * error:
+        warn(
+            f"{100 * share:.1f} % of the nodes are {name}, where {100 * low:.1f} to {100 * high:.1f} % were to be "
+            "expected: these nodes differ from those of the training graph, and precision and recall may as well"
+        )
 
 
 def compare_rules(trained: GraphRecord, graph: str) -> None:
