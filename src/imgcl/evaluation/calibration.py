@@ -24,6 +24,7 @@ GROUP = 50  # labels that share a step of the isotonic regression: with single o
 FEWEST = 10  # labels below which scores are taken as they are
 EDGE = 0.02  # of the slope: how steep an isotonic regression goes on beyond its ends
 FLAT = 0.1  # spread of logits below which their size is the regularisation's
+CLEARLY = 4.0  # log likelihood by which stretched logits must be better than the class shares: p is 0.5 %
 SPREAD = 1.0  # prior standard deviation of the parameters: only matters with a handful of labels
 
 
@@ -85,9 +86,9 @@ def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibra
     """Calibrate on out-of-fold logits.
 
     Slope and biases maximise the likelihood, with a weak pull towards 1 and towards ``bias``. Logits that hardly
-    differ, as of a strongly regularised model, are stretched to a spread of 1 first: their order says more than their
-    size. Two classes with at least 1000 labels, 100 of each, get an isotonic regression over groups of 50 neighbouring
-    labels.
+    differ, as of a strongly regularised model, are stretched to a spread of 1 first if they then say clearly more than
+    the class shares do: their order may be good whatever their size. Two classes with at least 1000 labels, 100 of
+    each, get an isotonic regression over groups of 50 neighbouring labels.
 
     Args:
         logits: (n, K) of nodes outside the training of the classifier that gave them.
@@ -108,19 +109,37 @@ def fit_calibration(logits: ArrayLike, y: ArrayLike, bias: ArrayLike) -> Calibra
         raise InputError(f"bias has shape {start.shape}: give one for each of the {z.shape[1]} classes")
     sizes = np.bincount(classes, minlength=z.shape[1])
     floor = tuple((sizes / max(1, len(classes)) / (len(classes) + 1)).tolist())
-    unit = _unit(z)
-    if len(classes) < FEWEST or len(np.unique(classes)) < 2:
-        return Calibration(1 / unit, tuple(start.tolist()), floor=floor)
-    best = minimize(_loss, np.concatenate([[0.0], start]), (z / unit, classes, start), jac=True, method="L-BFGS-B").x
+    slope, fitted = _fitted(z, classes, start)
+    if 0 < (spread := _spread(z)) < FLAT:
+        stretched, moved = _fitted(z / spread, classes, start)
+        if _log_likelihood(stretched * z / spread + moved, classes) > _of_shares(sizes) + CLEARLY:
+            slope, fitted = stretched / spread, moved
     enough = z.shape[1] == 2 and len(classes) >= ENOUGH and sizes.min() >= ENOUGH_OF_EACH
     curve = _isotonic(z[:, 1] - z[:, 0], classes) if enough else ()
-    return Calibration(float(np.exp(best[0])) / unit, tuple(best[1:].tolist()), curve, floor)
+    return Calibration(slope, tuple(fitted.tolist()), curve, floor)
 
 
-def _unit(z: Floats) -> float:
-    """How far the logits of a node spread where that is next to nothing, else 1."""
-    spread = float((z - z.mean(axis=1, keepdims=True)).std()) if z.size else 0.0
-    return spread if np.finfo(np.float32).tiny < spread < FLAT else 1.0
+def _fitted(z: Floats, y: NDArray[np.int64], start: Floats) -> tuple[float, Floats]:
+    """Slope and biases; those known beforehand where there are too few labels to fit any."""
+    if len(y) < FEWEST or len(np.unique(y)) < 2:
+        return 1.0, start
+    best = minimize(_loss, np.concatenate([[0.0], start]), (z, y, start), jac=True, method="L-BFGS-B").x
+    return float(np.exp(best[0])), best[1:]
+
+
+def _spread(z: Floats) -> float:
+    """How far the logits of a node are apart, over all nodes."""
+    return float((z - z.mean(axis=1, keepdims=True)).std()) if z.size else 0.0
+
+
+def _log_likelihood(logits: Floats, y: NDArray[np.int64]) -> float:
+    return float(log_softmax(logits, axis=1)[np.arange(len(y)), y].sum())
+
+
+def _of_shares(sizes: NDArray[np.int64]) -> float:
+    """The log likelihood of the class shares."""
+    found = sizes[sizes > 0]
+    return float((found * np.log(found / found.sum())).sum())
 
 
 def _from_largest(logits: ArrayLike) -> Floats:
