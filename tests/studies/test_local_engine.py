@@ -4,6 +4,8 @@ import importlib
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -107,3 +109,27 @@ def test_a_worker_that_is_asked_to_end_leaves_nothing_half_written(tmp_path, mon
     hand.end()
     assert hand.process.exitcode == 128 + signal.SIGTERM
     assert not list(store.directory(cell).glob("*half*"))
+
+
+STOPPED_IN_C = """
+import ctypes, os, signal, sys, time
+from imgcl.studies.engines.worker import serve
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(0.2)
+
+class Pipe:
+    def recv(self):
+        callback()
+        time.sleep(60)
+
+serve(Pipe(), sys.argv[1], None, 1)
+"""
+
+
+def test_a_worker_that_is_stopped_in_a_callback_of_c_leaves_without_a_word(tmp_path):
+    command = [sys.executable, "-c", STOPPED_IN_C, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")

@@ -81,29 +81,48 @@ def deferred_interrupts(notice: Callable[[], None] = lambda: None) -> Iterator[I
 
 @contextmanager
 def heeded_interrupts() -> Iterator[Interrupts]:
-    """While the block lasts, Ctrl-C and SIGTERM alike are a ``KeyboardInterrupt``, which is never lost.
-
-    Python drops an exception that is raised in a destructor or in a callback from C, such as those of the compiler of
-    numba, and prints a traceback: the interruption is tried again then.
-    """
+    """While the block lasts, Ctrl-C and SIGTERM alike are a ``KeyboardInterrupt``, which is :func:`never_lost`."""
     interrupts = Interrupts()
 
     def stop(number: int, _frame: FrameType | None) -> None:
         interrupts.signal = number
         raise KeyboardInterrupt
 
+    with never_lost(KeyboardInterrupt, lambda: interrupts.signal), _handled_by(stop):
+        yield interrupts
+
+
+@contextmanager
+def never_lost(kind: type[BaseException], number: Callable[[], int | None]) -> Iterator[None]:
+    """While the block lasts, what the handler of a signal raises is tried again where Python drops it.
+
+    It does in a destructor or in a callback from C, such as those of the compiler of numba, and prints a traceback.
+
+    Args:
+        kind: what the handler raises.
+        number: the signal that came; ``None``: none so far.
+    """
+
     def lost(event: Any) -> None:
-        if interrupts and issubclass(event.exc_type, KeyboardInterrupt):
-            threading.Timer(PAUSE, _thread.interrupt_main, (interrupts.signal,)).start()
+        again = number()
+        if again is not None and issubclass(event.exc_type, kind):
+            threading.Timer(PAUSE, _send, (again,)).start()
         else:
             usual(event)
 
     usual, sys.unraisablehook = sys.unraisablehook, lost
     try:
-        with _handled_by(stop):
-            yield interrupts
+        yield
     finally:
         sys.unraisablehook = usual
+
+
+def _send(number: int) -> None:
+    """A signal for the main thread, which wakes it also where it waits; systems without that wait for it to wake."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:
+        _thread.interrupt_main(signal.Signals(number))
 
 
 @contextmanager

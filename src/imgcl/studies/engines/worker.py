@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from types import FrameType
 
 from imgcl._core.files import DISK_TROUBLE
+from imgcl._core.interrupts import never_lost
 from imgcl._core.locks import locked
 from imgcl.graph import Graph
 from imgcl.studies.cells import Cell, Context, PretrainCell
@@ -34,7 +35,11 @@ def serve(pipe: Connection, root: str, data_dir: str | None, threads: int) -> No
     torch.set_num_threads(threads)
     for package in ("imgcl.data", "imgcl.imbalance"):  # every cell of a graph would say the same
         logging.getLogger(package).addFilter(Once())
-    worker = Worker(Store(root), data_dir)
+    with never_lost(SystemExit, lambda: signal.SIGTERM):
+        _answer(pipe, Worker(Store(root), data_dir))
+
+
+def _answer(pipe: Connection, worker: Worker) -> None:
     while True:
         try:
             cell = pipe.recv()
