@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -137,14 +138,23 @@ def test_a_resumed_selector_continues_bit_for_bit(graph: Graph, resample_every: 
     begun = fresh()
     run(begun, Encoder(graph), range(stop))
     state = begun.state_dict()
-    arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
-    values = json.loads(json.dumps({key: value for key, value in state.items() if key not in arrays}))
+    tensors = {key: value for key, value in state.items() if isinstance(value, torch.Tensor)}
+    values = json.loads(json.dumps({key: value for key, value in state.items() if key not in tensors}))
     resumed = fresh()
-    resumed.load_state_dict({**arrays, **values})
+    resumed.load_state_dict({**tensors, **values})
     assert torch.equal(resumed.rows, begun.rows)
     assert run(resumed, Encoder(graph), range(stop, EPOCHS)) == expected[stop:]
     assert resumed.history == whole.history
     assert torch.equal(resumed.weights, whole.weights)
+
+
+def test_torch_saves_the_state_and_loads_it_by_its_default(graph: Graph, tmp_path: Path) -> None:
+    selector = BalancedSelector(graph, n_clusters=3, epochs=EPOCHS)
+    run(selector, Encoder(graph), range(5))
+    torch.save({"selector": selector.state_dict()}, tmp_path / "checkpoint.pt")
+    resumed = BalancedSelector(graph, n_clusters=3, epochs=EPOCHS)
+    resumed.load_state_dict(torch.load(tmp_path / "checkpoint.pt")["selector"])  # weights_only: no array of numpy
+    assert run(resumed, Encoder(graph), range(5, EPOCHS)) == run(selector, Encoder(graph), range(5, EPOCHS))
 
 
 def test_a_state_of_other_settings_or_another_graph_is_refused(graph: Graph) -> None:

@@ -137,7 +137,10 @@ class BalancedSelector:
     # ------------------------------------------------------------------ resume
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed training needs to go on bit for bit: numpy arrays and JSON-able values."""
+        """What a resumed training needs to go on bit for bit: tensors and JSON-able values.
+
+        ``torch.save`` stores it, and ``torch.load`` reads it by its default, ``weights_only=True``.
+        """
         return {
             "settings": self.settings.model_dump(),
             "epochs": self.epochs,
@@ -145,9 +148,9 @@ class BalancedSelector:
             "n_clusters": self.n_clusters,
             "period": None if self._period is None else list(self._period),
             "history": [dict(entry) for entry in self.history],
-            "labels": np.empty(0, dtype=np.int64) if self.labels is None else self.labels.copy(),
-            "rows": self.rows.numpy().copy(),
-            "weights": self.weights.numpy().copy(),
+            "labels": torch.empty(0, dtype=torch.long) if self.labels is None else torch.tensor(self.labels),
+            "rows": self.rows.clone(),
+            "weights": self.weights.clone(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -157,8 +160,8 @@ class BalancedSelector:
         for key, mine in (("settings", self.settings.model_dump()), ("epochs", self.epochs), ("seed", self.seed)):
             if stored[key] != mine:
                 raise InputError(f"cannot resume: the stored selection has {key} {stored[key]}, this one has {mine}")
-        labels, rows = (np.array(state[key], dtype=np.int64) for key in ("labels", "rows"))
-        weights, n = np.array(state["weights"], dtype=np.float32), self._graph.n_nodes
+        labels, rows = (np.asarray(state[key], dtype=np.int64).copy() for key in ("labels", "rows"))
+        weights, n = np.asarray(state["weights"], dtype=np.float32).copy(), self._graph.n_nodes
         if len(labels) not in (0, n):
             raise InputError(f"cannot resume: the stored selection labels {len(labels)} nodes, the graph has {n}")
         clusters = state["n_clusters"]
