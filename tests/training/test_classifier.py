@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -190,6 +191,41 @@ def test_a_score_finds_the_names_of_classes(graph: Graph, run: Path) -> None:
     assert model.score(named) == model.score(named, graph.y) == model.score(named, [names[k] for k in graph.y])
     with pytest.raises(InputError, match="y has numbers, and the classes are kind 0, kind 1"):
         model.score(replace(graph, class_names=None), graph.y)
+
+
+@pytest.mark.parametrize(
+    "kinds", [[1, 2], [9, 10], [False, True], ["yes", "no"], pd.to_datetime(["2024-01-01", "2025-01-01"])]
+)
+def test_a_score_is_the_same_however_labels_are_written(run: Path, tmp_path: Path, kinds: Any) -> None:
+    graph = imgcl.load_graph("synthetic", class_sizes=[120, 60, 20], seed=3)
+    label = pd.Series(kinds)[np.minimum(graph.y, 1)].reset_index(drop=True)
+    table = graph.with_labels(np.minimum(graph.y, 1), class_names=[*map(str, kinds)])
+    of_graph = ImGCLClassifier(run, classifier="plain").fit(table)
+    given = ImGCLClassifier(run, classifier="plain").fit(graph, label)
+    given.save(tmp_path / "given")
+    of_graph.save(tmp_path / "graph")
+    expected = of_graph.score(table)
+    assert expected > 0.8
+    for folder in ("given", "graph")[: 1 if isinstance(kinds, pd.DatetimeIndex) else 2]:
+        loaded = ImGCLClassifier.load(tmp_path / folder)
+        assert loaded.classes_.tolist() == sorted(loaded.classes_.tolist())
+        assert loaded.score(graph, label) == pytest.approx(expected, abs=0.02)
+    assert ImGCLClassifier(run, classifier="plain").fit(table, table.y).score(table) == pytest.approx(
+        expected, abs=0.02
+    )
+    if not isinstance(kinds, pd.DatetimeIndex):  # whose names are another text in the graph
+        assert given.score(table) == pytest.approx(expected, abs=0.02)
+        assert ImGCLClassifier.load(tmp_path / "graph").score(table) == pytest.approx(expected, abs=0.02)
+
+
+def test_classes_of_which_a_number_may_be_name_or_place(graph: Graph, run: Path) -> None:
+    from_one = replace(graph, class_names=("1", "2", "3"))
+    model = ImGCLClassifier(run, classifier="plain").fit(from_one)
+    assert model.score(from_one) == model.score(from_one, [str(k + 1) for k in graph.y])
+    with pytest.raises(InputError, match="y has numbers, and the classes are 1, 2, 3: give labels by those names"):
+        model.score(from_one, graph.y + 1)
+    with pytest.raises(InputError, match="y has no label of the classes 1, 2, 3: the first is 'tea'"):
+        model.score(from_one, ["tea"] * graph.n_nodes)
 
 
 def test_classes_are_sorted_as_metrics_of_scikit_learn_expect(graph: Graph, run: Path) -> None:

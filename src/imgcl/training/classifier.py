@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from imgcl._core.errors import InputError
 from imgcl._core.progress import verbose as shown
 from imgcl._core.seeding import RandomState, as_seed
-from imgcl._core.unlabelled import are_numbers, label_array, labelled, whole_numbers
+from imgcl._core.unlabelled import are_numbers, as_text, label_array, labelled, whole_numbers
 from imgcl.evaluation import fit_scorer
 from imgcl.evaluation.alignment import is_by_name, ordered_labels
 from imgcl.evaluation.fitting import read_task
@@ -151,16 +151,12 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             InputError: when no node has a label, or labels are numbers and the classes have names.
         """
         nodes = GraphNodes.of(X)
-        labels, names = _labels(nodes, y)
-        own = labels[nodes.nodes]
-        known = labelled(own)
-        if not known.any():
-            raise InputError("no node has a label: a score needs some")
+        truth, known = _truth(nodes, y, self.classes_)
         weights = np.ones(len(nodes)) if sample_weight is None else np.asarray(sample_weight)
         if weights.shape != nodes.shape:
             raise InputError(f"sample_weight has shape {weights.shape} but there are {len(nodes)} nodes: give one each")
-        truth = _as_classes(own[known], self.classes_, names or nodes.graph.class_names)
-        return float(np.average(self.predict(nodes)[known] == truth, weights=weights[known]))
+        expected, found = _comparable(truth[known], self.predict(nodes)[known], self.classes_)
+        return float(np.average(found == expected, weights=weights[known]))
 
     def save(self, path: str | Path) -> None:
         """Write a scorer directory, for :meth:`load` and ``imgcl score``: run, scorer and model card.
@@ -174,7 +170,7 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | Path, *, device: str | None = "auto") -> ImGCLClassifier:
         """The fitted classifier of a scorer directory, of :meth:`save` or of ``imgcl predict --save``.
 
-        Classes are text, or numbers where all names are. Nothing is unpickled.
+        Classes are text, or numbers where all names are, in ascending order. Nothing is unpickled.
 
         Raises:
             RunError: when it is none, or damaged.
@@ -188,7 +184,7 @@ class ImGCLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             decision=scorer.decision.rule,
         )
         model.scorer_, model._seen = loaded, None
-        model.classes_ = _classes(scorer.class_names, None, named=not all(map(str.isdecimal, scorer.class_names)))
+        model.classes_ = _classes(scorer.class_names, None, named=not _are_ascending(scorer.class_names))
         model.n_features_in_ = loaded.encoder.method.n_features
         return model
 
@@ -288,17 +284,54 @@ def _classes(names: tuple[str, ...], labels: NDArray[Any] | None, *, named: bool
     return np.array([int(name) for name in names])
 
 
-def _as_classes(labels: NDArray[Any], classes: NDArray[Any], names: Sequence[str] | None) -> NDArray[Any]:
-    """Labels to compare with predictions: numbers by the graph's names where the classes have names."""
-    if labels.dtype.kind not in "iu" or classes.dtype.kind in "iub":
-        return labels
-    if names is None:
-        raise InputError(
-            f"y has numbers, and the classes are {', '.join(map(str, classes))}: give labels by those names"
-        )
+def _are_ascending(names: Sequence[str]) -> bool:
+    """Whether classes are called by numbers that ascend: ``classes_`` are sorted, and as text 10 comes before 9."""
+    return all(map(str.isdecimal, names)) and sorted(names, key=int) == [*names]
+
+
+def _truth(nodes: GraphNodes, y: Any, classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The label of each node as a classifier with these classes means it, and which nodes have one."""
+    own = None if y is not None or nodes.graph.y is None else np.asarray(nodes.graph.y)[nodes.nodes]
+    labels = _labels(nodes, y if own is None else own)[0][nodes.nodes]
+    known = labelled(labels)
+    if not known.any():
+        raise InputError("no node has a label: a score needs some")
+    names = nodes.graph.class_names
+    if labels.dtype.kind not in "iu" or _are_classes(classes, names, of_graph=own is not None):
+        return labels, known
+    if names is None or not (own is not None or _is_clear(names)):
+        every = ", ".join(map(str, classes))
+        raise InputError(f"y has numbers, and the classes are {every}: give labels by those names, as text")
     if labels.max() >= len(names):
         raise InputError(f"y has class {labels.max()}, but the graph has {len(names)} class names")
-    return np.asarray(np.array(names, dtype=object)[labels])
+    return np.where(known, np.array(names, dtype=object)[labels], None), known
+
+
+def _are_classes(classes: NDArray[Any], names: Sequence[str] | None, *, of_graph: bool) -> bool:
+    """Whether numbers among labels are classes themselves; the graph's own are places where classes have its names."""
+    called = {as_text(each) for each in classes.tolist()}
+    if names is None:
+        return classes.dtype.kind in "iub" or all(map(str.isdecimal, called))
+    return classes.dtype.kind in "iub" and not (of_graph and called <= {*names})
+
+
+def _is_clear(names: Sequence[str]) -> bool:
+    """Whether a number can only be a place among the names: of the classes 1 and 2, 1 is a place and a name."""
+    return not any(map(str.isdecimal, names)) or [*names] == [str(k) for k in range(len(names))]
+
+
+def _comparable(
+    truth: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]
+) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+    """Labels and predictions as text, for 1 and "1" are one class here; truth values may be written as 0 and 1."""
+    known = {as_text(each) for each in classes.tolist()}
+    same = {"False": "0", "True": "1"} if known in ({"False", "True"}, {"0", "1"}) else {}
+    texts = [[same.get(text, text) for text in map(as_text, values.tolist())] for values in (truth, found)]
+    if not {*texts[0]} & {same.get(text, text) for text in known}:
+        raise InputError(
+            f"y has no label of the classes {', '.join(map(str, classes))}: the first is {truth.tolist()[0]!r}"
+        )
+    return np.array(texts[0], dtype=object), np.array(texts[1], dtype=object)
 
 
 def _written(source: str, shares: Mapping[str, float]) -> Any:
