@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imgcl._core.arrays import as_array
 from imgcl._core.errors import InputError
 
 WORDS = frozenset({"", "-1", "-1.0", "nan", "NaN", "NaT", "<NA>"})  # what missing values become as text
@@ -69,7 +70,7 @@ def label_array(y: Any) -> NDArray[Any]:
         y = y.tolist()
     if isinstance(y, list | tuple) or _is_extension(y):
         return _list_array([None if value is np.ma.masked else value for value in y])
-    array = np.asarray(y.detach().cpu().numpy() if hasattr(y, "detach") else y)
+    array = as_array(y)
     return np.array(list(array), dtype=object) if array.dtype.kind in "mM" else array
 
 
@@ -155,7 +156,9 @@ def _not_whole(values: NDArray[Any]) -> NDArray[np.bool_]:
 def _inexact(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "O":
         return np.array([isinstance(v, float | np.floating) and v >= EXACT for v in values], dtype=bool)
-    return np.asarray(values >= EXACT) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+    if values.dtype.kind != "f":
+        return np.zeros(len(values), dtype=bool)
+    return np.asarray(values.astype(np.float64) >= EXACT)  # 2^53 is infinite as float16
 
 
 def _exact_integers(values: list[int]) -> NDArray[Any]:

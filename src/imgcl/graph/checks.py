@@ -14,9 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from imgcl._core.arrays import as_array
 from imgcl._core.errors import GraphError, InputError
 from imgcl._core.sparse.features import GraphFeatures
 from imgcl._core.unlabelled import RULE, are_numbers, label_array, labelled, whole_numbers
+from imgcl.graph.given import as_matrix, check_row_order
 
 Features = GraphFeatures
 LARGEST = np.float32(1e15)  # of a feature: squares of such numbers, and many added up, still fit into float32
@@ -154,7 +156,7 @@ def check_weights(weights: ArrayLike, n_edges: int) -> NDArray[np.float64]:
         >>> check_weights([1, 2.5], 2).tolist()
         [1.0, 2.5]
     """
-    array = np.asarray(weights)
+    array = as_array(weights)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or len(array) != n_edges:
@@ -179,14 +181,13 @@ def weight_rule(value: float) -> str:
 
 def check_edges(edges: ArrayLike, n: int) -> NDArray[np.int64]:
     """An integer array (2, E) of node numbers 0..n-1."""
-    array = np.asarray(edges)
+    array = as_array(edges)
     if array.size == 0:
         return np.zeros((2, 0), dtype=np.int64)
     if array.ndim != 2 or array.shape[0] != 2:
         hint = "; transpose it" if array.ndim == 2 and array.shape[1] == 2 else ""
         raise GraphError(f"edges has shape {array.shape}: it must be (2, E), one column per edge{hint}")
-    if array.dtype.kind not in "iu":
-        raise GraphError(f"edges has dtype {array.dtype}: node numbers must be integers")
+    _check_integers(array)
     outside = (array < 0) | (array >= n)
     if outside.any():
         column = int(np.flatnonzero(outside.any(axis=0))[0])
@@ -196,15 +197,27 @@ def check_edges(edges: ArrayLike, n: int) -> NDArray[np.int64]:
     return array.astype(np.int64, copy=False)
 
 
-def check_features(x: Any) -> Features:
+def _check_integers(edges: NDArray[Any]) -> None:
+    if edges.dtype.kind not in "iu":
+        raise GraphError(f"edges has dtype {edges.dtype}: node numbers must be integers")
+
+
+def check_features(x: Any, node_names: Sequence[Any] | None = None) -> Features:
     """A matrix (N, F) of moderate numbers: float32 (float16 is kept), or a canonical float32 ``csr_array``."""
-    return _check_sparse_features(x) if sp.issparse(x) else _check_dense_features(x)
+    check_row_order("x", x, node_names)
+    try:
+        matrix = as_matrix(x)
+    except ValueError as error:
+        raise GraphError(f"x is not a matrix: its rows differ in length ({error})") from None
+    return _check_sparse_features(matrix) if sp.issparse(matrix) else _check_dense_features(matrix)
 
 
 def no_features(edges: ArrayLike, n_nodes: int | None) -> np.ndarray:
     """Features of nodes that have none: no columns, and a row for every node, of which edges name the last."""
-    ends = np.asarray(edges)
-    named = int(ends.max()) + 1 if ends.size and ends.dtype.kind in "iu" else 0
+    ends = as_array(edges)
+    if ends.size:
+        _check_integers(ends)
+    named = int(ends.max()) + 1 if ends.size else 0
     return np.zeros((max(0, named if n_nodes is None else int(n_nodes)), 0), dtype=np.float32)
 
 
@@ -218,11 +231,8 @@ def is_structural(feature_names: Sequence[str] | None) -> bool:
     return feature_names is not None and len(feature_names) > 0 and feature_names[0].startswith(STRUCTURE)
 
 
-def _check_dense_features(x: Any) -> np.ndarray:
-    try:
-        given = dense = np.asarray(x)
-    except ValueError as error:
-        raise GraphError(f"x is not a matrix: its rows differ in length ({error})") from None
+def _check_dense_features(given: np.ndarray) -> np.ndarray:
+    dense = given
     if dense.ndim != 2:
         raise GraphError(f"x has shape {dense.shape}: it must be (nodes, features)")
     _check_feature_type(dense.dtype, dense.shape)
@@ -268,8 +278,11 @@ def _raise_unusable(row: int, column: int, value: Any, count: int) -> None:
     raise GraphError(f"x[{row}, {column}] is {value} ({count} such values): {rule}")
 
 
-def check_labels(y: ArrayLike, n: int, class_names: Sequence[str] | None = None) -> NDArray[np.int64]:
+def check_labels(
+    y: ArrayLike, n: int, class_names: Sequence[str] | None = None, node_names: Sequence[Any] | None = None
+) -> NDArray[np.int64]:
     """An integer array (n,) with entries 0..K-1, or -1 for unlabelled."""
+    check_row_order("y", y, node_names)
     array = label_array(y)
     if array.ndim != 1 or len(array) != n:
         raise GraphError(f"labels have shape {array.shape}, expected ({n},): one label per node, -1 for unlabelled")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from imgcl._core.arrays import as_array
 from imgcl._core.errors import GraphError
 from imgcl._core.extras import need
 from imgcl._core.unlabelled import label_array
@@ -28,11 +28,14 @@ USUAL = {"feature": "x", "label": "y", "weight": "weight"}  # attributes of netw
 def pyg_parts(data: Data, *, weighted: bool) -> dict[str, Any]:
     """What :meth:`imgcl.Graph.from_edges` takes, from a torch_geometric ``Data``."""
     if getattr(data, "edge_index", None) is None:
-        raise GraphError("the torch_geometric Data has no edge_index: only homogeneous graphs with edges are read")
+        hint = "only homogeneous graphs with edges are read"
+        if getattr(data, "adj_t", None) is not None:  # of the transform ToSparseTensor
+            hint = "it has adj_t in its place; read it before the transform ToSparseTensor"
+        raise GraphError(f"the torch_geometric Data has no edge_index: {hint}")
     x, y = getattr(data, "x", None), getattr(data, "y", None)
     return {
         "edges": as_array(data.edge_index),
-        "x": _torch_features(x) if hasattr(x, "detach") else x,
+        "x": x,
         "y": None if y is None else _label_column(y),
         "edge_weight": pyg_weights(data) if weighted else None,
         "n_nodes": data.num_nodes if "num_nodes" in data else None,
@@ -51,7 +54,7 @@ def hetero_parts(data: Any, *, weighted: bool) -> dict[str, Any]:
     x, y = nodes.get("x"), nodes.get("y")
     return {
         "edges": {name: as_array(store.edge_index) for name, store in edges.items()},
-        "x": _torch_features(x) if hasattr(x, "detach") else x,
+        "x": x,
         "y": None if y is None else _label_column(y),
         "edge_weight": {name: pyg_weights(store) if weighted else None for name, store in edges.items()},
         "n_nodes": nodes.num_nodes,
@@ -177,24 +180,6 @@ def pyg_data(graph: Graph) -> Data:
     if lists.edge_weight is not None:
         data.edge_weight = torch.from_numpy(np.array(lists.edge_weight))
     return data
-
-
-def as_array(values: Any) -> np.ndarray:
-    """A tensor of any device, an array or a list as an array."""
-    return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
-
-
-def _torch_features(x: Any) -> Features:
-    import torch
-
-    tensor = x.detach().cpu()
-    if tensor.dtype is torch.bfloat16:  # numpy has no such type
-        tensor = tensor.float()
-    if tensor.layout is torch.strided:
-        return np.asarray(tensor.numpy())
-    coordinates = tensor.to_sparse_coo().coalesce()
-    rows, columns = coordinates.indices().numpy()
-    return sp.csr_array((coordinates.values().numpy(), (rows, columns)), shape=tuple(tensor.shape))
 
 
 def _torch_tensor(x: Features) -> Any:

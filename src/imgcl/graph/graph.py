@@ -35,6 +35,7 @@ from imgcl.graph.checks import (
 from imgcl.graph.facts import fingerprint, summary
 from imgcl.graph.foreign import hetero_parts, networkx_parts, pyg_data, pyg_parts
 from imgcl.graph.frames import FromFrames
+from imgcl.graph.given import as_adjacency
 from imgcl.graph.relations import Relation, joined_edges, received_lists, side_by_side
 from imgcl.graph.time import NodeTime
 
@@ -224,7 +225,7 @@ class Graph(FromFrames):
     def with_labels(self, y: ArrayLike | None, class_names: Sequence[str] | None = None) -> Graph:
         """The same graph with other labels."""
         names = check_names("class_names", class_names)
-        labels = None if y is None else check_labels(y, self.n_nodes, names)
+        labels = None if y is None else check_labels(y, self.n_nodes, names, self.node_names)
         return replace(self, y=labels, class_names=names)
 
     @classmethod
@@ -244,13 +245,9 @@ class Graph(FromFrames):
             >>> Graph.from_scipy([[0, 3], [3, 0]], weighted=True).edge_weight.tolist()
             [3.0, 3.0]
         """
-        matrix = sp.coo_array(adjacency)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(f"adjacency has shape {matrix.shape}: it must be square, one row and one column per node")
-        present = matrix.data != 0
-        edges = np.stack([matrix.coords[0][present], matrix.coords[1][present]])
-        weights = matrix.data[present] if weighted else None
-        return cls.from_edges(edges, x, y, edge_weight=weights, n_nodes=matrix.shape[0], **names)
+        matrix = as_adjacency(adjacency)
+        weights = matrix.data if weighted else None
+        return cls.from_edges(np.stack(matrix.coords), x, y, edge_weight=weights, n_nodes=matrix.shape[0], **names)
 
     @classmethod
     def from_edges(
@@ -284,14 +281,14 @@ class Graph(FromFrames):
             feature_names: one per feature; by default the columns of an ``x`` that is a pandas ``DataFrame``.
             class_names: one per class.
         """
-        features = no_features(edges, n_nodes) if x is None else check_features(x)
+        features = no_features(edges, n_nodes) if x is None else check_features(x, node_names)
         n = int(features.shape[0]) if n_nodes is None else int(n_nodes)
         if n < 1:
             raise GraphError("the graph is empty: it has no nodes")
         if features.shape[0] != n:
             raise GraphError(f"x has {features.shape[0]} rows but the graph has {n} nodes: give one row per node")
         classes = check_names("class_names", class_names)
-        labels = None if y is None else check_labels(y, n, classes)
+        labels = None if y is None else check_labels(y, n, classes, node_names)
         checked = check_edges(edges, n)
         given = None if edge_weight is None else check_weights(edge_weight, checked.shape[1])
         indptr, indices, weights, cleaning = symmetric_csr(checked, n, given, directed_as)
