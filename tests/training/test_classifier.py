@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
@@ -216,6 +217,14 @@ def test_a_score_is_the_same_however_labels_are_written(run: Path, tmp_path: Pat
     if not isinstance(kinds, pd.DatetimeIndex):  # whose names are another text in the graph
         assert given.score(table) == pytest.approx(expected, abs=0.02)
         assert ImGCLClassifier.load(tmp_path / "graph").score(table) == pytest.approx(expected, abs=0.02)
+
+
+def test_tools_that_fit_take_the_labelled_nodes(graph: Graph, run: Path) -> None:
+    labels = some(graph)
+    tool = CalibratedClassifierCV(ImGCLClassifier(run, classifier="plain"), cv=2)
+    tool.fit(GraphNodes(graph, labels >= 0), labels[labels >= 0])
+    assert tool.classes_.tolist() == [0, 1, 2]  # no class -1
+    assert tool.predict_proba(GraphNodes(graph)).shape == (200, 3)
 
 
 def test_classes_of_which_a_number_may_be_name_or_place(graph: Graph, run: Path) -> None:

@@ -54,6 +54,11 @@ class MineWithViews(TwoViews):
         return barlow_twins(*self.encoder(self.draw(block, generator), rows))
 
 
+class Doubles(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.double()
+
+
 def two_layers(in_features: int, out_features: int) -> nn.Module:
     return gnn.GraphSAGE(in_features, 8, num_layers=2, out_channels=out_features, dropout=0.2)
 
@@ -153,6 +158,7 @@ def test_classes_of_ours_keep_their_names_and_presets(graph):
         ({"method": "collections:OrderedDict"}, "expected a subclass of imgcl.methods.Method"),
         ({"method": dict}, "expected a subclass of imgcl.methods.Method"),
         ({"encoder": "sagee"}, "unknown encoder 'sagee': did you mean 'sage'"),
+        ({"encoder": nn.Sequential(nn.Linear(12, 3), Doubles())}, "numbers of torch.float64: training is in float32"),
         ({"encoder": gnn.GCNConv(7, 3)}, "cannot read a graph with 12 features .*: it is called as"),
         ({"method": None}, r"^method is None: expected a subclass of imgcl.methods.Method"),
         ({"encoder": 3}, r"^encoder is 3: expected a module, or a function"),

@@ -96,6 +96,8 @@ def _width(encoder: Encoder, in_features: int, name: str) -> int:
     if not isinstance(rows, Tensor) or rows.ndim != 2 or len(rows) != graph.n_nodes:
         shape = tuple(rows.shape) if isinstance(rows, Tensor) else type(rows).__name__
         raise InputError(f"encoder {name!r} gave {shape} for 3 nodes: expected one row per node")
+    if rows.dtype != torch.float32:
+        raise InputError(f"encoder {name!r} gave numbers of {rows.dtype}: training is in float32; convert its output")
     return rows.shape[1]
 
 

@@ -24,7 +24,7 @@ def as_matrix(x: Any) -> Any:
     """
     if hasattr(x, "detach"):
         return _of_tensor(x)
-    matrix = x if sp.issparse(x) else np.asarray(x)
+    matrix: Any = x if sp.issparse(x) else np.asarray(x)
     if matrix.dtype == object and _is_pandas("DataFrame", x) and all(kind.kind in "fiub" for kind in x.dtypes):
         return x.to_numpy(dtype=np.float64, na_value=np.nan)  # columns of several types, or nullable ones
     return matrix

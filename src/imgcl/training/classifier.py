@@ -304,7 +304,7 @@ def _truth(nodes: GraphNodes, y: Any, classes: NDArray[Any]) -> tuple[NDArray[An
         raise InputError(f"y has numbers, and the classes are {every}: give labels by those names, as text")
     if labels.max() >= len(names):
         raise InputError(f"y has class {labels.max()}, but the graph has {len(names)} class names")
-    return np.where(known, np.array(names, dtype=object)[labels], None), known
+    return np.asarray(np.where(known, np.array(names, dtype=object)[labels], None)), known
 
 
 def _are_classes(classes: NDArray[Any], names: Sequence[str] | None, *, of_graph: bool) -> bool:
