@@ -34,6 +34,7 @@ def messages():
         ("raise `memory_limit`", "raise --memory-limit"),
         ("a larger fraction (`balance='fraction=…'`) or `balance=None`", "(--balance fraction=…) or --no-balance"),
         ("use `layers=1`", "use --set layers=1"),
+        ("with `log='a,b c'`", "with --log 'a,b c'"),
         ("the file `colours` is not there", "the file `colours` is not there"),
     ],
 )

@@ -188,12 +188,13 @@ def test_a_page_to_label_in_comes_with_the_batch(imgcl, run, tmp_path):
     assert "--show: there is no feature 'colour'" in done.err
 
 
-def test_the_page_shows_standardised_features_as_they_were(imgcl, tmp_path):
-    amount = np.arange(40) * 1_000.0 + 12_345
+@pytest.mark.parametrize("rules", [("--standardise",), ("--log", "amount"), ("--standardise", "--log", "a*")])
+def test_the_page_shows_scaled_features_as_they_were(imgcl, tmp_path, rules):
+    amount = np.arange(40) * 1_000.0 - 12_345
     pd.DataFrame({"id": range(40), "amount": amount}).to_csv(tmp_path / "nodes.csv", index=False)
     pd.DataFrame({"src": range(40), "dst": np.roll(range(40), 1)}).to_csv(tmp_path / "edges.csv", index=False)
     tables = ("--nodes", "nodes.csv", "--edges", "edges.csv", "--features", "amount")
-    imgcl("import", *tables, "--standardise", "--out", "scaled.store")
+    imgcl("import", *tables, *rules, "--out", "scaled.store")
     imgcl("pretrain", "scaled.store", "--epochs", 2, "--set", "dim=4", "--out", "scaled")
     imgcl("suggest", "scaled", "--budget", 40, "--page", "label.html", "--map", "pca", "--show", "amount")
     page = (tmp_path / "label.html").read_text(encoding="utf-8")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 PARAMETER = re.compile(r"`(\w+)(?:=(?:'([^']*)'|(\w+)))?`")
+SPECIAL = re.compile(r"[^\w.,:=%/+…-]")  # what a shell may take for something else
 OPTIONS = {  # parameters that messages of the library name, and have an option of the same name
     *("balance", "batch_size", "blocks", "budget", "data_dir", "device", "directed_as", "dst", "dtype", "edges"),
     *(
@@ -16,6 +18,7 @@ OPTIONS = {  # parameters that messages of the library name, and have an option 
         "label_column",
         "labels",
         "like",
+        "log",
         "memory_limit",
         "missing",
         "most_values",
@@ -46,4 +49,4 @@ def _option(found: re.Match[str]) -> str:
     if name not in OPTIONS:
         return found[0]
     option = f"--{name.replace('_', '-')}"
-    return option if value in (None, "True") else f"{option} {value}"
+    return option if value in (None, "True") else f"{option} {shlex.quote(value) if SPECIAL.search(value) else value}"

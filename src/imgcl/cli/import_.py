@@ -64,6 +64,10 @@ def import_graph(
         int,
         typer.Option(help="Values of a text column that get a feature each, the most common ones; others share one."),
     ] = 50,
+    log: Annotated[
+        str | None,
+        typer.Option(help="Columns whose logarithms are taken, a,b,c or prefix*: amounts with a few huge values."),
+    ] = None,
     standardise: Annotated[
         bool, typer.Option("--standardise", help="Scale numeric features to mean 0 and deviation 1.")
     ] = False,

@@ -94,10 +94,10 @@ def suggest(
         out.print(sentence, markup=False, highlight=False, soft_wrap=True)
     say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
-        from imgcl.data.importing.recipe import feature_scales
+        from imgcl.data.importing.recipe import feature_scales, logarithms
         from imgcl.report import labelling_content, write_report
 
-        scales = feature_scales(graph or str(stored.facts["graph"]["source"]))
+        store = graph or str(stored.facts["graph"]["source"])
         facts: dict[str, Any] = {"name": stored.facts["graph"]["name"], "file_name": target.name, "progress": found}
         with shown_progress("page"):
             content = labelling_content(
@@ -105,7 +105,8 @@ def suggest(
                 extended,
                 graph=loaded,
                 show=names,
-                scales=scales,
+                scales=feature_scales(store),
+                logarithms=logarithms(store),
                 projection=projection,
                 random_state=seed,
                 **facts,

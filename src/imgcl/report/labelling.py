@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,7 @@ class _Batch:
     graph: Graph | None
     shown: _Shown | None
     scales: Mapping[str, tuple[float, float]]
+    logarithms: Collection[str]
 
     def name(self, node: int) -> str:
         return str(self.source.names(np.array([node]))[0])
@@ -61,6 +62,7 @@ def labelling_content(
     file_name: str = "to_label.csv",
     show: Sequence[str] = (),
     scales: Mapping[str, tuple[float, float]] | None = None,
+    logarithms: Collection[str] = (),
     progress: Progress | None = None,
     projection: str = "tsne",
     points: int = POINTS,
@@ -77,6 +79,7 @@ def labelling_content(
         file_name: what the page's download is called.
         show: names of features to show; by default the eight in which a node differs most from the others.
         scales: mean and deviation that were taken out of features, by name; the page shows values as they were.
+        logarithms: names of features that are logarithms of 1 more; the page shows them as they were, too.
         progress: how far the labelling is.
         projection: a name of ``imgcl.report.PROJECTIONS``.
         points: most nodes on the map, beside those suggested.
@@ -88,7 +91,7 @@ def labelling_content(
     source = read_source(embedding, node_names=node_names)
     labels, asked = source.read_labels(file.labels)
     blocks = Blocks.of(source.embedding, source.n_nodes)
-    batch = _Batch(source, file, labels, blocks.rows, graph, _shown(graph, show), scales or {})
+    batch = _Batch(source, file, labels, blocks.rows, graph, _shown(graph, show), scales or {}, logarithms)
     listed = _nodes(file, source)
     waiting = np.flatnonzero(labels.codes[listed] < 0).tolist() if len(listed) else []
     if not waiting:
@@ -203,7 +206,9 @@ def _features(batch: _Batch, node: int) -> list[list[str]]:
     picked = batch.shown.of(values).tolist()
     titles = [f"feature {i}" if names is None else str(names[i]) for i in picked]
     scales = [batch.scales.get(title, (0.0, 1.0)) for title in titles]
-    shown = [float(values[i]) * deviation + mean for i, (mean, deviation) in zip(picked, scales, strict=True)]
+    raw = [float(values[i]) * deviation + mean for i, (mean, deviation) in zip(picked, scales, strict=True)]
+    pairs = zip(titles, raw, strict=True)
+    shown = [np.copysign(np.expm1(abs(each)), each) if title in batch.logarithms else each for title, each in pairs]
     return [[title, f"{value:.6g}"] for title, value in zip(titles, shown, strict=True)]
 
 

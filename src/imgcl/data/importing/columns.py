@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
-from imgcl.data.importing.database import scalar
+from imgcl.data.importing.database import logarithm, scalar
 from imgcl.data.importing.pandas_table import Place
 from imgcl.data.importing.recipe import NUMBER, ColumnRecipe, Unseen
 from imgcl.data.importing.settings import ImportSettings
@@ -43,19 +43,21 @@ class Source:
         column: what it is called in SQL.
         sql_type: of its values.
         numbers: whether it holds numbers.
+        log: whether their logarithms are taken, of 1 more than a number's size and with its sign.
     """
 
     name: str
     column: str
     sql_type: str
     numbers: bool
+    log: bool = False
 
     @property
     def value(self) -> str:
         """SQL of a finite double, or of text; NULL where there is none."""
         if not self.numbers:
             return f"CAST({self.column} AS VARCHAR)"
-        return f"CASE WHEN isfinite({self.number}) THEN {self.number} END"
+        return f"CASE WHEN isfinite({self.number}) THEN {logarithm(self.number) if self.log else self.number} END"
 
     @property
     def number(self) -> str:
@@ -162,7 +164,8 @@ def repeated_sources(
     """
     sources = feature_sources(connection, columns, guessed=False)
     repeated = [
-        replace(source, numbers=column.categories is None) for source, column in zip(sources, recipe, strict=True)
+        replace(source, numbers=column.categories is None, log=column.log)
+        for source, column in zip(sources, recipe, strict=True)
     ]
     for source in repeated:
         if source.numbers and kind_of(source.sql_type) in CATEGORICAL:
@@ -199,7 +202,7 @@ def learn_columns(
         mean, deviation = moments.get(source.name, (0.0, 1.0))
         values, other = (None, 0) if source.numbers else _categories(connection, source, settings.most_values)
         facts = {"mean": mean, "deviation": deviation, "categories": values, "other": other}
-        learnt.append(ColumnRecipe(name=source.name, kind=kind_of(source.sql_type), **facts))
+        learnt.append(ColumnRecipe(name=source.name, kind=kind_of(source.sql_type), log=source.log, **facts))
     names = Counter(name for column in learnt for name in column.features)
     for name, count in names.items():
         if count > 1:
@@ -260,7 +263,7 @@ def _check_values(
         (f"count(*) - count({source.value})", f"max({size})" if source.numbers else "NULL")
         for source, size in zip(sources, sizes, strict=True)
     ]
-    for source, size, (absent, largest) in zip(sources, sizes, _measured(connection, facts), strict=True):
+    for source, size, (absent, largest) in zip(sources, sizes, measured(connection, facts), strict=True):
         if absent:
             _check_infinite(connection, source)
         if absent and settings.missing == "error":
@@ -293,11 +296,13 @@ def _raise_missing(name: str, absent: int, settings: ImportSettings) -> None:
     raise InputError(f"{what}: fill them with `missing='mean'` or `missing='zero'`, or leave the column out")
 
 
-def _measured(connection: DuckDBPyConnection, facts: Sequence[tuple[str, str]]) -> Iterator[tuple[Any, Any]]:
+def measured(
+    connection: DuckDBPyConnection, facts: Sequence[tuple[str, str]], rows: str = "nodes"
+) -> Iterator[tuple[Any, Any]]:
     """Two aggregates of every column, some columns at a time: planning a query takes the square of its width."""
     for begin in range(0, len(facts), COLUMNS_AT_ONCE):
         part = [fact for pair in facts[begin : begin + COLUMNS_AT_ONCE] for fact in pair]
-        row = connection.execute(f"SELECT {', '.join(part)} FROM nodes").fetchone()
+        row = connection.execute(f"SELECT {', '.join(part)} FROM {rows}").fetchone()
         assert row is not None
         yield from zip(row[::2], row[1::2], strict=True)
 
@@ -338,7 +343,7 @@ def _moments(connection: DuckDBPyConnection, sources: Sequence[Source]) -> dict[
     facts = [(f"avg({source.value})", f"stddev_pop({source.value})") for source in numbers]
     return {
         source.name: (float(mean or 0), float(deviation or 1))
-        for source, (mean, deviation) in zip(numbers, _measured(connection, facts), strict=True)
+        for source, (mean, deviation) in zip(numbers, measured(connection, facts), strict=True)
     }
 
 

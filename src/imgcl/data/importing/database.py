@@ -114,3 +114,13 @@ def quoted_text(text: str) -> str:
 def first_line(error: BaseException | str) -> str:
     """What an error says, without the pages that follow."""
     return str(error).strip().split("\n")[0]
+
+
+def logarithm(value: str) -> str:
+    """SQL of the logarithm of 1 more than a number's size, with the number's sign.
+
+    Example:
+        >>> logarithm("f")
+        'sign(f) * ln(1 + abs(f))'
+    """
+    return f"sign({value}) * ln(1 + abs({value}))"

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imgcl._core.errors import InputError
-from imgcl._core.unlabelled import WORDS, as_text, is_infinite, is_unlabelled
+from imgcl._core.unlabelled import FILE_WORDS, WORDS, as_text, is_infinite, is_unlabelled
 from imgcl.data.importing.columns import FRACTIONAL, MOST_CATEGORIES, NUMERIC
-from imgcl.data.importing.database import chunks, scalar
+from imgcl.data.importing.database import chunks, quoted_text, scalar
+from imgcl.data.importing.edges import EXACT
+from imgcl.data.importing.settings import ImportSettings
 from imgcl.data.store import StoreWriter
 from imgcl.graph.checks import check_distinct
 
@@ -111,3 +113,21 @@ def _order(connection: DuckDBPyConnection, kind: str | None) -> str:
     if kind == "VARCHAR" and scalar(connection, numbers):
         return "CAST(v.value AS DOUBLE), v.value"
     return "v.value"
+
+
+def make_label_a_number(connection: DuckDBPyConnection, settings: ImportSettings) -> None:
+    """Change the type of the column ``label`` of the table ``nodes``; words that mean no label become NULL."""
+    text = "trim(CAST(nodes.label AS VARCHAR))"
+    words = ", ".join(map(quoted_text, sorted(FILE_WORDS)))
+    row = connection.execute(
+        f"SELECT nodes.node, {text} FROM nodes WHERE nodes.label IS NOT NULL AND {text} NOT IN ({words}) "
+        f"AND COALESCE(abs(TRY_CAST({text} AS DOUBLE)) >= {EXACT['DOUBLE']}, true) ORDER BY nodes.node LIMIT 1"
+    ).fetchone()
+    if row is not None:
+        raise InputError(
+            f"{settings.node_file}: column {settings.label!r} is {row[1]!r} in row {row[0] + 1:,}, which is no number "
+            "below 2^53: leave `numeric_label` out"
+        )
+    connection.execute(
+        "ALTER TABLE nodes ALTER label TYPE DOUBLE USING TRY_CAST(trim(CAST(label AS VARCHAR)) AS DOUBLE)"
+    )

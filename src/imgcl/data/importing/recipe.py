@@ -40,6 +40,7 @@ class ColumnRecipe(BaseModel):
         deviation: what it is divided by.
         categories: values of a column of text, one feature each; ``None``: the column holds numbers.
         other: number of less common values that the first import had, which share one feature; 0: there are none.
+        log: whether the logarithm of a number is taken first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,6 +51,7 @@ class ColumnRecipe(BaseModel):
     deviation: Annotated[FiniteFloat, Field(gt=0)] = 1.0
     categories: tuple[str, ...] | None = None
     other: Annotated[int, Field(ge=0)] = 0
+    log: bool = False
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -99,6 +101,14 @@ def feature_scales(store: str | Path) -> dict[str, tuple[float, float]]:
     recipe = Recipe.read(folder)
     numbers = [column for column in recipe.columns if column.categories is None]
     return {each.name: (each.mean, each.deviation) for each in numbers} if recipe.settings.standardise else {}
+
+
+def logarithms(store: str | Path) -> frozenset[str]:
+    """Columns whose logarithms an import took; none of anything but such a store."""
+    folder = Path(store).expanduser()
+    if not is_store(folder) or not (folder / FILE).is_file():
+        return frozenset()
+    return frozenset(column.name for column in Recipe.read(folder).columns if column.log)
 
 
 class Recipe(BaseModel):
@@ -207,7 +217,7 @@ def rules_of(source: str) -> str | None:
         return None
     recipe = Recipe.read(Path(source))
     rules = recipe.settings.model_dump(mode="json", include=set(MEANING))
-    columns = [[each.features, each.mean, each.deviation] for each in recipe.columns]
+    columns = [[each.features, each.mean, each.deviation, *(["log"] if each.log else [])] for each in recipe.columns]
     return json_checksum({**rules, "columns": columns})
 
 

@@ -44,6 +44,9 @@ class RepeatedSettings(BaseModel):
             category has none of the values.
         most_values: features of a text column at most: where it has more values, the most common ones have a feature
             each, and all others share one, ``COLUMN=(other)``.
+        log: feature columns of numbers by name, or ``prefix*`` (one text ``a,b`` names several), whose logarithms are
+            taken before all else, ``sign(v) log(1 + |v|)``: amounts and counts of which a few are far larger than all
+            others.
         standardise: numeric columns get mean 0 and standard deviation 1; missing values are filled afterwards.
         dtype: how features are stored.
     """
@@ -65,6 +68,7 @@ class RepeatedSettings(BaseModel):
     on_dangling: Literal["error", "drop"] = "error"
     missing: Literal["error", "mean", "zero"] = "error"
     most_values: int = Field(default=50, ge=1)
+    log: tuple[str, ...] = ()
     standardise: bool = False
     dtype: Literal["float32", "float16"] = "float32"
 
@@ -73,6 +77,11 @@ class RepeatedSettings(BaseModel):
     def _by_its_name_now(cls, given: Any) -> Any:
         """Recipes from before ``both`` had its name call it ``undirected``."""
         return "both" if given == "undirected" else given
+
+    @field_validator("log", mode="before")
+    @classmethod
+    def _names(cls, given: Any) -> Any:
+        return tuple(filter(None, map(str.strip, given.split(",")))) if isinstance(given, str) else given
 
     @property
     def structural(self) -> bool:

@@ -28,10 +28,11 @@ from imgcl.data.importing.columns import (
 )
 from imgcl.data.importing.database import chunks, quoted_text, run, scalar, scratch_database
 from imgcl.data.importing.edges import EXACT, TEXT, check_ends, edge_table, map_edges
-from imgcl.data.importing.labels import NUMBERS, class_sizes, write_labels
+from imgcl.data.importing.labels import NUMBERS, class_sizes, make_label_a_number, write_labels
 from imgcl.data.importing.recipe import Recipe, Unseen
 from imgcl.data.importing.relations import RelationFiles, find_relations, keep_weights, write_lists
 from imgcl.data.importing.settings import ImportSettings, Progress
+from imgcl.data.importing.shapes import Shape, find_shapes, with_logarithms
 from imgcl.data.importing.source import MISSING, Table, kind_of, open_table, shown
 from imgcl.data.importing.times import edge_times, write_node_times
 from imgcl.data.store import PairFile, StoreWriter, build_csr
@@ -69,6 +70,8 @@ class ImportReport:
         new_relations: those that the import named by ``like`` did not have; they are in the union alone.
         late: rows left out because their time is after ``as_of``, or not known.
         class_sizes: labelled nodes of every class that occurs, the largest first; ``None`` without a label column.
+        shapes: by feature column of numbers, how large and how skew they are; not of an import that repeats another.
+        standardised: whether numbers were brought to one scale.
     """
 
     path: Path
@@ -89,6 +92,8 @@ class ImportReport:
     new_relations: tuple[str, ...] = ()
     late: int = 0
     class_sizes: dict[str, int] | None = None
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    standardised: bool = False
 
 
 def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progress | None = None) -> ImportReport:
@@ -121,6 +126,7 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
             classes = write_labels(connection, writer, settings.label, label, n, words, old)
             sizes = None if classes is None else class_sizes(connection)
             recipe = _recipe(connection, settings, features, known, classes)
+            shapes = find_shapes(connection, features) if known is None else {}
             if settings.structural:
                 _check_memory_of_structure(settings, n)
             else:
@@ -186,6 +192,8 @@ def import_tables(settings: ImportSettings, out: str | Path, on_progress: Progre
         tuple(name for name in relations if name not in recipe.relation_names),
         counts.late,
         sizes,
+        shapes,
+        settings.standardise,
     )
 
 
@@ -231,6 +239,8 @@ def _check_roles(settings: ImportSettings) -> None:
         raise InputError(f"`directed_as={settings.directed_as!r}` and `relations='side-by-side'`: {BOTH_WAYS}")
     if settings.relation is None and settings.relations != "union":
         raise InputError("`relations` needs the column that names them: give it (`relation`)")
+    if settings.log and settings.structural:
+        raise InputError("`log` is about feature columns, and none are given: name them (`features`)")
     if settings.nodes is None and (settings.label is not None or not settings.structural):
         what = "label" if settings.label is not None else "features"
         raise InputError(f"`{what}` is a column of the nodes, and there is no table of nodes: give it (`nodes`)")
@@ -265,7 +275,7 @@ def _read_nodes(
     numbered = f"SELECT row_number() OVER () - 1 AS node, {wanted} FROM {table.sql}"
     run(connection, f"CREATE TABLE nodes AS {numbered}", settings.node_file)
     if settings.label is not None and settings.numeric_label and table.kind(settings.label) not in NUMBERS:
-        _make_label_a_number(connection, settings)
+        make_label_a_number(connection, settings)
     _name_nodes(connection, table.kind(settings.id_column))
     types = {name: kind for name, kind, *_ in connection.execute("DESCRIBE nodes").fetchall()}
     sources = {name: (f"f{i}", types[f"f{i}"]) for i, name in enumerate(features)}
@@ -273,7 +283,7 @@ def _read_nodes(
     words = FILE_WORDS if table.text else WORDS
     if known is not None:
         return repeated_sources(connection, sources, known.columns), label, words
-    return feature_sources(connection, sources, guessed=table.text), label, words
+    return with_logarithms(feature_sources(connection, sources, guessed=table.text), settings.log), label, words
 
 
 def _collect_nodes(connection: DuckDBPyConnection, settings: ImportSettings) -> None:
@@ -310,24 +320,6 @@ def _node_table(connection: DuckDBPyConnection, settings: ImportSettings, known:
     texts = [name for name in (settings.id_column, settings.label, settings.node_time) if name is not None]
     texts += [] if known is None else known.texts
     return open_table(connection, settings.node_file, named, as_text=texts, missing=MISSING)
-
-
-def _make_label_a_number(connection: DuckDBPyConnection, settings: ImportSettings) -> None:
-    """Change the type of the column ``label`` of the table ``nodes``; words that mean no label become NULL."""
-    text = "trim(CAST(nodes.label AS VARCHAR))"
-    words = ", ".join(map(quoted_text, sorted(FILE_WORDS)))
-    row = connection.execute(
-        f"SELECT nodes.node, {text} FROM nodes WHERE nodes.label IS NOT NULL AND {text} NOT IN ({words}) "
-        f"AND COALESCE(abs(TRY_CAST({text} AS DOUBLE)) >= {EXACT['DOUBLE']}, true) ORDER BY nodes.node LIMIT 1"
-    ).fetchone()
-    if row is not None:
-        raise InputError(
-            f"{settings.node_file}: column {settings.label!r} is {row[1]!r} in row {row[0] + 1:,}, which is no number "
-            "below 2^53: leave `numeric_label` out"
-        )
-    connection.execute(
-        "ALTER TABLE nodes ALTER label TYPE DOUBLE USING TRY_CAST(trim(CAST(label AS VARCHAR)) AS DOUBLE)"
-    )
 
 
 def _no_features(settings: ImportSettings) -> dict[str, str | None]:
