@@ -62,6 +62,16 @@ def nearest_names(word: str, names: Iterable[str]) -> list[str]:
     return (same or close or inside or near)[:MOST] if given else []
 
 
+def one_line(error: BaseException) -> str:
+    r"""What an error says, as a part of another message.
+
+    Example:
+        >>> one_line(ValueError("two\n  lines")), one_line(EOFError())
+        ('two lines', 'EOFError')
+    """
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
 def choices_in(expected: str) -> list[str]:
     """The values that pydantic names in its message about a literal.
 

@@ -114,7 +114,6 @@ def grid_table(
     title: str,
     name: Callable[[dict[str, Any]], Sequence[str]],
     first: Sequence[str],
-    note: str = "",
 ) -> Table:
     """A table with one row per group and one column per (classifier, metric).
 
@@ -125,7 +124,6 @@ def grid_table(
         title: of the table.
         name: what to call a group, one text per column of ``first``.
         first: headers of the first columns.
-        note: below the table.
     """
     rows = []
     for labels in groups:
@@ -138,16 +136,14 @@ def grid_table(
             for classifier, metric in columns
         ]
         rows.append([*name(labels), *cells])
-    return Table(title, [*first, *(f"{classifier}: {metric}" for classifier, metric in columns)], rows, note)
+    return Table(title, [*first, *(f"{classifier}: {metric}" for classifier, metric in columns)], rows)
 
 
-def attribution_rows(
-    results: Results, labels: dict[str, Any], metrics: Sequence[str] = ("accuracy", "tail")
-) -> dict[str, dict[str, Estimate]] | None:
+def attribution_rows(results: Results, labels: dict[str, Any]) -> dict[str, dict[str, Estimate]] | None:
     """The 2 x 2 of a group with ImGCL and the same without; ``None`` while one of them is open."""
     from imgcl.evaluation import attribution
 
     pair = results.paired({**labels, "balance": "none"}, {**labels, "balance": "imgcl"})
     if pair is None or any(name not in pair[0].classifiers for name in ("plain", "pbs")):
         return None
-    return attribution(*pair, metrics=tuple(metrics)).effects
+    return attribution(*pair, metrics=("accuracy", "tail")).effects

@@ -155,17 +155,12 @@ def _product_torch(
 ) -> Tensor:
     """The same sum with torch's own sparse product, for devices the kernels do not know."""
     dtype = source.dtype
-    weights = (
-        torch.ones(matrix.n_entries, dtype=torch.float32, device=matrix.device)
-        if matrix.weights is None
-        else matrix.weights
-    )
     scaled = source if right is None else source * right.to(dtype).unsqueeze(1)
     with without_warning("Sparse CSR tensor support is in beta"):  # announced once per process
         sparse = torch.sparse_csr_tensor(
             matrix.indptr,
             matrix.indices.long(),
-            weights.to(dtype),
+            matrix.values.to(dtype),
             size=(matrix.n_rows, matrix.n_columns),
             check_invariants=False,
         )

@@ -78,11 +78,6 @@ class Task:
         """Training labels per class."""
         return torch.bincount(self.targets, minlength=self.n_classes)
 
-    @property
-    def probabilities(self) -> Tensor:
-        """Class probabilities of all nodes in the last epoch."""
-        return torch.softmax(self.logits, dim=1)
-
     def mean_around(self, rows: Tensor, itself: bool = True) -> Tensor:
         """The mean of rows over a node's neighbours, and over the node itself if it counts; 0 where there is none."""
         operator: Operator | None = self.notes.get(("mean", itself))
