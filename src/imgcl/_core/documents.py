@@ -106,7 +106,7 @@ def json_bytes() -> int:
 
 
 def read_bytes(path: Path | Traversable, largest: int) -> bytes:
-    """The bytes of a file, of which there may be so many; no more are read, also of a file that has no end."""
+    """The bytes of a file; one with more than ``largest`` is refused, and never read whole."""
     with path.open("rb") as handle:
         raw: bytes = handle.read(largest + 1)
     if len(raw) > largest:

@@ -53,7 +53,7 @@ def read_header(stream: IO[bytes]) -> Header:
     """Read the header of ``.npy`` data; the stream then stands at the first value.
 
     Raises:
-        ValueError: when it is none, or claims a shape that no machine could hold.
+        ValueError: when there is no such header, or it claims a shape that no machine could hold.
 
     Example:
         >>> import io
@@ -87,7 +87,7 @@ def map_array(path: Path) -> NDArray[Any]:
     """The array of an ``.npy`` file, mapped and not read; the file must be just as long as its header says.
 
     Raises:
-        ValueError: when it is no array of plain values, or has another length.
+        ValueError: when the file has no array of plain values, or another length.
     """
     with open(path, "rb") as stream:
         header = read_header(stream)

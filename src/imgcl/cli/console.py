@@ -77,6 +77,11 @@ def key_values(pairs: list[str]) -> dict[str, Any]:
     return values
 
 
+def put(text: str) -> None:
+    """A result on standard output, shown as it is: brackets included, lines not broken."""
+    out.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
 def say(text: str, head: str = "") -> None:
     """A remark on standard error, unless the user wants it quiet.
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imgcl._core.progress import stage
-from imgcl.cli.console import DataDir, check_out, out, say, warn
+from imgcl._core.words import listed
+from imgcl.cli.console import DataDir, check_out, put, say, warn
 from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def suggest(
     given.check_keeps(target)
     needed = strategy == "balanced" or page is not None
     loaded = embedded_graph(stored, graph, data_dir) if needed else None
-    names = tuple(name.strip() for name in (show or "").split(",") if name.strip())
+    names = tuple(listed(show or ""))
     if page is not None:
         check_page(loaded, names, projection, len(stored.embedding))
     own = _labels_of_graph(stored)
@@ -91,7 +92,7 @@ def suggest(
     if as_json:
         print(json.dumps(_facts(batch, found, target, page), allow_nan=False))
     for sentence in () if found is None or as_json else found.sentences():
-        out.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        put(sentence)
     say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
         from imgcl.data.importing.recipe import feature_scales

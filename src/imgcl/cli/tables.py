@@ -41,7 +41,7 @@ def check_sort_by(sort_by: str | None, class_names: Sequence[str]) -> None:
 
 
 def first_rows(frame: pd.DataFrame, scorer: FittedScorer, sort_by: str | None, top: int | None) -> pd.DataFrame:
-    """The rows in falling order of a class, and only the first of them, where that was asked for.
+    """The rows sorted by the probability of a class, and only the first of them, where the user asks for that.
 
     Without ``--sort-by``, ``--top`` takes the nodes with the smallest rank.
     """

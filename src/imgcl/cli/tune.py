@@ -11,7 +11,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, out, say
+from imgcl.cli.console import DataDir, put, say
 from imgcl.cli.progress import shown_progress
 
 
@@ -75,7 +75,7 @@ def tune(
         seed=seed,
         data_dir=data_dir,
     )
-    out.print(command, highlight=False, markup=False, soft_wrap=True)
+    put(command)
 
 
 def _command(

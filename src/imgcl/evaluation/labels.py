@@ -1,6 +1,6 @@
 """Labels and embeddings as users have them, checked and turned into arrays.
 
-Labels may be integers or text; :mod:`imgcl._core.unlabelled` decides which values mean that there is none.
+Labels may be integers or text; :mod:`imgcl._core.unlabelled` says which values mean "no label".
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _detached(Z: Any) -> Any:
 
 
 def _squarable(array: np.ndarray) -> NDArray[np.float32]:
-    """The rows in float32; those that are too small or too large to be squared there, times a power of two."""
+    """The rows in float32; rows too small or too large to be squared there are multiplied by a power of two."""
     size = np.maximum(array.max(axis=1, initial=0).astype(np.float64), -array.min(axis=1, initial=0).astype(np.float64))
     scaled = (size > 0) & ((size < SMALLEST) | (size > LARGEST))
     if not scaled.any():

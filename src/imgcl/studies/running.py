@@ -1,4 +1,4 @@
-"""Running a study: its cells, those that are computed already, the rest, and the journal."""
+"""Running a study: compute the cells that have no result yet, and write the journal."""
 
 from __future__ import annotations
 

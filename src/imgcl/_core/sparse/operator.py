@@ -40,6 +40,12 @@ class Operator:
     loop: float = 0.0
     rows: Tensor | None = None
 
+    @classmethod
+    def normalised(cls, matrix: CSR, transposed: CSR) -> Operator:
+        """``D^-1/2 (A + I) D^-1/2`` with D the row sums of A + I, as in a GCN."""
+        scale = (matrix.row_sums + 1).rsqrt()
+        return cls(matrix, transposed, scale, scale, 1.0)
+
     @property
     def transpose(self) -> Operator:
         """The transposed operator (only of an operator on all rows)."""
