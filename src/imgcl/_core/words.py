@@ -87,6 +87,16 @@ def listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def percent(share: float | None) -> str:
+    """A share in percent.
+
+    Example:
+        >>> percent(0.125), percent(None)
+        ('12.5 %', 'unknown')
+    """
+    return "unknown" if share is None else f"{100 * share:.1f} %"
+
+
 def one_line(error: BaseException) -> str:
     r"""What an error says, as a part of another message.
 

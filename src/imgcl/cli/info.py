@@ -15,6 +15,7 @@ from imgcl.cli.console import DataDir, facts_table, out, say
 
 if TYPE_CHECKING:
     from imgcl.training import Run, RunConfig
+    from imgcl.training.record import GraphRecord
 
 SHOWN = 12  # classes that are named
 
@@ -108,8 +109,8 @@ def _run(path: Path) -> dict[str, Any]:
         "kind": "run",
         "path": str(path),
         "finished": run.finished,
-        "graph": {"name": record.name, "source": record.source, "fingerprint": record.fingerprint},
-        "method": config.model_dump(mode="json")["method"],
+        "graph": _identity(record),
+        "method": config.method,
         "balance": None if config.balance is None else config.balance.model_dump(mode="json"),
         "preset": config.preset,
         "seed": config.seed,
@@ -124,6 +125,10 @@ def _run(path: Path) -> dict[str, Any]:
         "versions": {name: facts["versions"].get(name) for name in ("imgcl", "python", "torch")},
         "next": after_run(run),
     }
+
+
+def _identity(record: GraphRecord) -> dict[str, str]:
+    return {"name": record.name, "source": record.source, "fingerprint": record.fingerprint}
 
 
 def after_run(run: Run) -> list[str]:
@@ -162,9 +167,9 @@ def _scorer(path: Path) -> dict[str, Any]:
     return {
         "kind": "scorer",
         "path": str(path),
-        "graph": {"name": run.record.name, "source": run.record.source, "fingerprint": run.record.fingerprint},
+        "graph": _identity(run.record),
         "features": run.record.n_features,
-        "method": config.model_dump(mode="json")["method"],
+        "method": config.method,
         "seed": config.seed,
         "blocks": [{"name": name or "learned", "columns": width} for name, width in scorer.widths.items()],
         **scorer_facts(scorer),
