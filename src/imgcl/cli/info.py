@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imgcl.cli.completion import data_sets
-from imgcl.cli.console import DataDir, facts_table, out, say
+from imgcl.cli.console import DataDir, facts_table, option_words, out, say
 
 if TYPE_CHECKING:
     from imgcl.training import Run, RunConfig
@@ -148,8 +148,7 @@ def after_run(run: Run) -> list[str]:
 def _options(config: RunConfig) -> list[str]:
     """The options that most runs differ in; of the others ``--resume`` says which are missing."""
     kind = "auto" if config.preset is None else config.preset.rsplit("/", 1)[-1]
-    given = {"--method": (config.method, "gbt"), "--preset": (kind, "auto"), "--seed": (config.seed, 0)}
-    words = [word for option, (value, usual) in given.items() if value != usual for word in (option, str(value))]
+    words = option_words({"method": (config.method, "gbt"), "preset": (kind, "auto"), "seed": (config.seed, 0)})
     words += [] if config.training.settle else ["--epochs", str(config.training.epochs)]
     plain = kind == "auto"  # if nothing else is said
     if config.balance is None:

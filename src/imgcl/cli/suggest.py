@@ -11,7 +11,7 @@ import typer
 
 from imgcl._core.progress import stage
 from imgcl._core.words import listed
-from imgcl.cli.console import DataDir, check_out, put, say, warn
+from imgcl.cli.console import DataDir, check_out, option_words, put, say, warn
 from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -113,22 +113,21 @@ def suggest(
             )
         write_report(content, page)
         say(f"{page}, to label in a browser", head="written")
-    same = {"budget": budget, "strategy": strategy, "n_clusters": n_clusters, "graph": graph}
-    say(_what_is_next(run, target, found, same))
+    same = {
+        "budget": (budget, DEFAULT_BUDGET),
+        "strategy": (strategy, "auto"),
+        "n_clusters": (n_clusters, None),
+        "graph": (graph, None),
+    }
+    searches = strategy.startswith("search:")
+    say(_what_is_next(run, target, found, option_words(same), searches))
 
 
-def _what_is_next(run: Path, file: Path, found: Progress | None, same: dict[str, Any]) -> str:
+def _what_is_next(run: Path, file: Path, found: Progress | None, same: list[str], searches: bool) -> str:
     """Another round by the same options, or predictions where it hardly pays; a search goes on while it finds."""
-    usual = {"budget": DEFAULT_BUDGET, "strategy": "auto", "n_clusters": None, "graph": None}
-    given = [
-        each
-        for name, value in same.items()
-        if value != usual[name]
-        for each in (f"--{name.replace('_', '-')}", str(value))
-    ]
-    again = shlex.join(["imgcl", "suggest", str(run), "--labels", str(file), *given])
+    again = shlex.join(["imgcl", "suggest", str(run), "--labels", str(file), *same])
     last = shlex.join(["imgcl", "predict", str(run), "--labels", str(file), "--out", "predictions.csv"])
-    if found is None or found.worth_it is not False or str(same["strategy"]).startswith("search:"):
+    if found is None or found.worth_it is not False or searches:
         return f"fill the column label of {file}, then: {again}"
     return f"fill the column label of {file} or leave it, then: {last}"
 
