@@ -55,9 +55,8 @@ def _rows(results: Results, dataset: str, method: str, balance: str) -> list[lis
 
 
 def _gains(results: Results, dataset: str, method: str, balance: str) -> list[list[str]]:
-    labels = {"dataset": dataset, "method": method}
-    pair = results.paired({**labels, "balance": "none"}, {**labels, "balance": balance})
-    if balance == "none" or pair is None:
+    pair = results.against_plain({"dataset": dataset, "method": method, "balance": balance})
+    if pair is None:
         return []
     names = ("plain", "pbs")
     effects = compare(*pair, classifiers=names, metrics=GROUPS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from imgcl.studies.grid import StudySpec
 from imgcl.studies.protocol import CLASSIFIERS
-from imgcl.studies.report import Report, Table, evaluation_rows, titled
+from imgcl.studies.report import Report, Table, accuracy_and_tail, ceiling_accuracy, evaluation_rows, titled
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
 from imgcl_lab.paper import PAPER_GRAPHS, paper_accuracy
@@ -35,14 +35,8 @@ def _table(results: Results, dataset: str) -> Table:
         if evaluation is None:
             rows.append([titled(name), *("open" for _ in CLASSIFIERS), "open", paper])
             continue
-        cells = []
-        for classifier in CLASSIFIERS:
-            known = classifier in evaluation.classifiers
-            tail = evaluation[classifier, "tail"].mean if known else None
-            shown = "" if tail is None else f" ({100 * tail:.1f})"
-            cells.append(evaluation[classifier, "accuracy"].percent() + shown if known else "-")
-        ceiling = "-" if evaluation.ceiling is None else evaluation["ceiling", "accuracy"].percent()
-        rows.append([titled(name), *cells, ceiling, paper])
+        cells = [accuracy_and_tail(evaluation, classifier) for classifier in CLASSIFIERS]
+        rows.append([titled(name), *cells, ceiling_accuracy(evaluation), paper])
     return Table(titled(dataset), ["baseline", *CLASSIFIERS, "ceiling", "paper"], rows)
 
 

@@ -50,8 +50,7 @@ def gains(results: Results, stage: str, method: str, form: str) -> dict[str, Eff
     """What a form gains over the plain pre-training, by graph."""
     found = {}
     for dataset in GRAPHS[stage]:
-        labels = {"stage": stage, "dataset": dataset, "method": method}
-        pair = results.paired({**labels, "balance": NONE}, {**labels, "balance": form})
+        pair = results.against_plain({"stage": stage, "dataset": dataset, "method": method, "balance": form})
         if pair is not None:
             found[dataset] = compare(*pair, classifiers=(CLASSIFIER,), metrics=METRICS)
     return found

@@ -57,10 +57,8 @@ def report(results: Results) -> Report:
 
 
 def _gains(results: Results, group: dict[str, str]) -> Effects | None:
-    pair = results.paired({**group, "balance": "none"}, group)
-    if group["balance"] == "none" or pair is None:
-        return None
-    return compare(*pair, classifiers=CLASSIFIERS, metrics=METRICS)
+    pair = results.against_plain(group)
+    return None if pair is None else compare(*pair, classifiers=CLASSIFIERS, metrics=METRICS)
 
 
 def _figure(results: Results, dataset: str, method: str) -> Figure:

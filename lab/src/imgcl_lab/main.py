@@ -6,9 +6,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from imgcl.evaluation import Estimate
+from imgcl.studies.custom import EFFECTS
 from imgcl.studies.grid import StudySpec
 from imgcl.studies.protocol import CLASSIFIERS
-from imgcl.studies.report import Report, Table, attribution_rows, evaluation_rows, interval, titled
+from imgcl.studies.report import (
+    Report,
+    Table,
+    accuracy_and_tail,
+    attribution_rows,
+    ceiling_accuracy,
+    evaluation_rows,
+    interval,
+    titled,
+)
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
 from imgcl_lab.paper import PAPER_GRAPHS, paper_accuracy
@@ -18,7 +28,6 @@ if TYPE_CHECKING:
 
 METHODS = ("dgi", "mvgrl", "infograph", "grace", "bgrl", "gbt")
 BASELINES = ("features", "node2vec", "deepwalk", "deepwalk-features", "gcn")
-EFFECTS = ("pre-training", "classifier", "interaction", "both")
 
 TEXT = (
     "Accuracy on balanced test nodes in percent, mean ± standard deviation over splits x seeds. The paper's GCL rows "
@@ -35,15 +44,12 @@ def report(results: Results) -> Report:
     for dataset in datasets:
         tables.append(_beside_paper(results, dataset))
         tables.append(_classifiers(results, dataset))
-        effects = {method: rows for method in results.values("method") if (rows := _effects(results, dataset, method))}
+        methods = results.values("method")
+        effects = {name: rows for name in methods if (rows := attribution_rows(results, dataset=dataset, method=name))}
         if effects:
             tables.append(_attribution(dataset, effects))
             figures[f"main-{dataset}"] = partial(_figure, effects)
     return Report("Main table", [TEXT], tables, figures, _with_paper(evaluation_rows(results)))
-
-
-def _labels(results: Results, dataset: str, method: str, balance: str = "none") -> dict[str, Any]:
-    return {"dataset": dataset, "method": method, "balance": balance}
 
 
 def _cell(estimate: Estimate | None, paper: float | None) -> str:
@@ -63,7 +69,7 @@ def _rows(results: Results) -> list[tuple[str, str, str, bool]]:
 
 
 def _estimate(results: Results, dataset: str, method: str, balance: str, classifier: str) -> Estimate | None:
-    evaluation = results.evaluation(**_labels(results, dataset, method, balance))
+    evaluation = results.evaluation(dataset=dataset, method=method, balance=balance)
     return None if evaluation is None else evaluation[classifier, "accuracy"]
 
 
@@ -110,27 +116,17 @@ def _classifiers(results: Results, dataset: str) -> Table:
     rows = []
     for method in results.values("method"):
         for balance in ("none", "imgcl"):
-            evaluation = results.evaluation(**_labels(results, dataset, method, balance))
+            evaluation = results.evaluation(dataset=dataset, method=method, balance=balance)
             if evaluation is None:
                 continue
-            cells = []
-            for name in CLASSIFIERS:
-                known = name in evaluation.classifiers
-                tail = evaluation[name, "tail"].mean if known else None
-                shown = "" if tail is None else f" ({100 * tail:.1f})"
-                cells.append(evaluation[name, "accuracy"].percent() + shown if known else "-")
-            ceiling = "-" if evaluation.ceiling is None else evaluation["ceiling", "accuracy"].percent()
-            rows.append([titled(method), titled(balance), *cells, ceiling])
+            cells = [accuracy_and_tail(evaluation, name) for name in CLASSIFIERS]
+            rows.append([titled(method), titled(balance), *cells, ceiling_accuracy(evaluation)])
     header = ["method", "pre-training", *CLASSIFIERS, "ceiling"]
     note = (
         "In brackets: recall of the tail classes. Ceiling: the probe trained on every label outside the test set, "
         "on one split of each seed."
     )
     return Table(f"{titled(dataset)}: all classifiers", header, rows, note)
-
-
-def _effects(results: Results, dataset: str, method: str) -> dict[str, dict[str, Estimate]] | None:
-    return attribution_rows(results, {"dataset": dataset, "method": method})
 
 
 def _attribution(dataset: str, effects: dict[str, dict[str, dict[str, Estimate]]]) -> Table:

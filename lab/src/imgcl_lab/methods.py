@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from imgcl.studies.grid import StudySpec
 from imgcl.studies.protocol import ORDINARY
-from imgcl.studies.report import Report, Table, evaluation_rows, titled
+from imgcl.studies.report import Report, Table, accuracy_and_tail, evaluation_rows, titled
 from imgcl.studies.results import Results
 from imgcl.studies.study import Study
 from imgcl_lab.main import METHODS
@@ -34,11 +34,7 @@ def _table(results: Results, dataset: str) -> Table:
             labels = {"dataset": dataset, "method": method, "balance": balance}
             tailed = results.evaluation(**labels, imbalance="exp:100")
             ordinary = results.evaluation(**labels, imbalance=ORDINARY)
-            cells = ["open"] * len(CLASSIFIERS)
-            if tailed is not None:
-                tails = [tailed[name, "tail"].mean or 0.0 for name in CLASSIFIERS]
-                shown = [tailed[name, "accuracy"].percent() for name in CLASSIFIERS]
-                cells = [f"{accuracy} ({100 * tail:.1f})" for accuracy, tail in zip(shown, tails, strict=True)]
+            cells = ["open" if tailed is None else accuracy_and_tail(tailed, name) for name in CLASSIFIERS]
             figures = [
                 paper_accuracy(method, dataset, balanced=balance != "none"),
                 published_accuracy(method, dataset) if balance == "none" else None,

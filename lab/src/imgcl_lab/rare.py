@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.seeding import generator
 from imgcl.baselines import neighbour_features, neighbour_means, own_features, trees, trees_neighbours
-from imgcl.evaluation import Estimate, estimate, evaluate
+from imgcl.evaluation import estimate, evaluate
 from imgcl.evaluation.labels import encode_labels
 from imgcl.evaluation.protocol import score_predictions
 from imgcl.evaluation.results import Scores
@@ -174,11 +174,6 @@ def _found(results: Results, dataset: str, regime: str) -> Found:
     return {(point["rows"], point["classifier"]): result for point, result in pairs if result is not None}
 
 
-def _over_splits(values: Any) -> Estimate:
-    numbers = np.asarray(values, dtype=np.float64)
-    return estimate(numbers, np.zeros(len(numbers), dtype=np.int64), np.arange(len(numbers)))
-
-
 def _table(dataset: str, regime: str, found: Found) -> Table:
     facts = next(iter(found.values()))
     header = ["rows", *(f"{name}: {title}" for name in CLASSIFIERS for title in METRICS.values())]
@@ -191,7 +186,7 @@ def _table(dataset: str, regime: str, found: Found) -> Table:
 
 def _cells(found: Found, rows: str) -> list[str]:
     return [
-        _over_splits(found[rows, name][metric]).percent() if (rows, name) in found else "open"
+        estimate(found[rows, name][metric]).percent() if (rows, name) in found else "open"
         for name in CLASSIFIERS
         for metric in METRICS
     ]
@@ -214,9 +209,9 @@ def _against_trees(found: Found) -> list[str]:
     default = np.asarray(found[DEFAULT, USUAL]["auprc"])
     best = max(BASELINES, key=lambda rows: float(np.mean(found[rows, "trees"]["auprc"])))
     other = np.asarray(found[best, "trees"]["auprc"])
-    difference = _over_splits(default - other)
+    difference = estimate(default - other)
     within = "yes" if (difference.mean or 0.0) >= -MARGIN else "no"
-    figures = [_over_splits(default).percent(), _over_splits(other).percent()]
+    figures = [estimate(default).percent(), estimate(other).percent()]
     return [*figures, best, difference.points(), within]
 
 

@@ -47,8 +47,8 @@ def report(results: Results) -> Report:
 
 
 def _gains(results: Results, group: dict[str, str]) -> list[str] | None:
-    pair = results.paired({**group, "balance": "none"}, group)
-    if group["balance"] == "none" or pair is None:
+    pair = results.against_plain(group)
+    if pair is None:
         return None
     effects = compare(*pair, classifiers=("plain", "best"), metrics=METRICS)
     cells = [effects[classifier, metric].points() for classifier in ("plain", "best") for metric in METRICS]

@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from imgcl._core import seeding
 from imgcl.evaluation.labels import encode_labels, normalise_rows
-from imgcl.evaluation.names import resolve_classifiers, resolve_probe
+from imgcl.evaluation.names import CLASSIFIERS, resolve_probe
 from imgcl.evaluation.tasks import PooledBench, Task
 from imgcl.studies.cells import Cell, Context, PretrainCell
 from imgcl.studies.grid import Graphs, Point, StudySpec, pretrain_cell, protocol_of
@@ -78,7 +78,7 @@ class MapCell(Cell):
         train, val = np.array(split.train), np.array(split.val)
         task = Task(x[train], codes[train], x[val], codes[val], labels.n_classes)
         bench = PooledBench([task], resolve_probe(self.protocol.probe))
-        return resolve_classifiers(self.classifier)[self.classifier](bench)[0].logits(x).numpy()
+        return CLASSIFIERS[self.classifier](bench)[0].logits(x).numpy()
 
 
 def points(spec: StudySpec, graphs: Graphs) -> list[Point]:

@@ -19,6 +19,7 @@ from imgcl._core.documents import read_json
 from imgcl._core.errors import RunError
 from imgcl._core.files import atomic_path, save_array, write_json
 from imgcl._core.npy import read_header
+from imgcl._core.words import one_line
 
 DIGEST = 16  # bytes
 MARK = b"\nblake2b "
@@ -75,7 +76,7 @@ def read_checked_json(path: Path, kind: str, remedy: str, *, largest: int | None
     try:
         content = read_json(path, largest=largest)
     except ValueError as error:
-        raise RunError(f"{path} is damaged ({_first_line(error)}): {remedy}") from None
+        raise RunError(f"{path} is damaged ({one_line(error)}): {remedy}") from None
     if not isinstance(content, dict):
         raise RunError(f"{path} is damaged (not an object): {remedy}")
     found, claimed = content.pop("format", None), content.pop("checksum", None)
@@ -125,13 +126,13 @@ def read_checked_array(path: Path, remedy: str) -> NDArray[Any]:
     try:
         return _read(path)
     except ValueError as error:
-        raise RunError(f"{path} is damaged ({_first_line(error)}): {remedy}") from None
+        raise RunError(f"{path} is damaged ({one_line(error)}): {remedy}") from None
 
 
 def file_checksums(folder: Path) -> dict[str, str]:
     """The checksum of every file below a directory, by its path in it."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): _file_checksum(path) for path in files}
+    return {path.relative_to(folder).as_posix(): file_checksum(path) for path in files}
 
 
 def check_files(folder: Path, claimed: dict[str, str], remedy: str) -> None:
@@ -146,11 +147,12 @@ def check_files(folder: Path, claimed: dict[str, str], remedy: str) -> None:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             raise ValueError(f"file {name!r}")
-        if _file_checksum(folder / path) != checksum:
+        if file_checksum(folder / path) != checksum:
             raise RunError(f"{folder / path} is not the file that was saved here: {remedy}")
 
 
-def _file_checksum(path: Path) -> str:
+def file_checksum(path: Path) -> str:
+    """The checksum of a file's bytes."""
     digest = hasher()
     with open(path, "rb") as handle:
         while data := handle.read(CHUNK):
@@ -195,7 +197,3 @@ def _compare(handle: BinaryIO, length: int) -> None:
         digest.update(handle.read(min(CHUNK, length - begin)))
     if handle.read() != MARK + digest.hexdigest().encode() + b"\n":
         raise ValueError("its checksum does not fit")
-
-
-def _first_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -11,11 +11,14 @@ import re
 import tomllib
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from imgcl._core.npy import memory_limit
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 TOML_BYTES = 1 << 18  # settings that users write
 TOML_LINE = 1 << 14  # bytes
@@ -34,12 +37,11 @@ SIGNS = np.zeros(256, dtype=np.int8)
 SIGNS[list(b"[{")], SIGNS[list(b"]}")] = 1, -1
 
 
-def read_toml(path: Path | Traversable, *, largest: int = TOML_BYTES) -> dict[str, Any]:
+def read_toml(path: Path | Traversable) -> dict[str, Any]:
     """Read a TOML file.
 
     Args:
         path: of the file.
-        largest: bytes that it may have.
 
     Raises:
         ValueError: when the file is not TOML, not UTF-8, or exceeds a limit; the message says what and where.
@@ -53,7 +55,7 @@ def read_toml(path: Path | Traversable, *, largest: int = TOML_BYTES) -> dict[st
         ...     read_toml(file)
         {'a': {'b': 1}}
     """
-    raw = read_bytes(path, largest)
+    raw = read_bytes(path, TOML_BYTES)
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if len(line) > TOML_LINE:
             raise ValueError(f"line {number} has {len(line):,} bytes, the most that is read is {TOML_LINE:,}")
@@ -92,13 +94,19 @@ def parse_json(text: bytes | str) -> Any:
     return json.loads(raw.decode("utf-8") if isinstance(text, bytes) else text)
 
 
+def first_problem(error: ValidationError) -> str:
+    """Where the first value is that is not what it must be, and why, in a few words."""
+    first = error.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'])[:100]}: {first['msg']}"
+
+
 def json_bytes() -> int:
     """Bytes that a JSON file may have so that what it holds fits into memory."""
     return memory_limit() // JSON_GROWTH
 
 
 def read_bytes(path: Path | Traversable, largest: int) -> bytes:
-    """The bytes of a file, of which there may be so many; no more are read, also of a file that has no end."""
+    """The bytes of a file; one with more than ``largest`` is refused, and never read whole."""
     with path.open("rb") as handle:
         raw: bytes = handle.read(largest + 1)
     if len(raw) > largest:

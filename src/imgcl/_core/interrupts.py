@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for a good moment, and SIGTERM that is as polite."""
+"""Ctrl-C and SIGTERM: noted until a good moment comes, or raised at once and never lost."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import tokenize
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+
+from imgcl._core.quiet import without_warning
+from imgcl._core.words import one_line
 
 MAX_HEADER = 10_000  # bytes
 PLAIN_KINDS = "biufUS"  # numbers and text: everything else needs pickle or has no meaning here
@@ -51,7 +53,7 @@ def read_header(stream: IO[bytes]) -> Header:
     """Read the header of ``.npy`` data; the stream then stands at the first value.
 
     Raises:
-        ValueError: when it is none, or claims a shape that no machine could hold.
+        ValueError: when there is no such header, or it claims a shape that no machine could hold.
 
     Example:
         >>> import io
@@ -62,8 +64,7 @@ def read_header(stream: IO[bytes]) -> Header:
         Header(shape=(2, 3), dtype=dtype('float32'), column_major=False)
     """
     try:
-        with warnings.catch_warnings():  # headers that Python 2 wrote are fine
-            warnings.filterwarnings("ignore", message="Reading `.npy` or `.npz` file required additional")
+        with without_warning("Reading `.npy` or `.npz` file required additional"):  # headers that Python 2 wrote
             version = npy.read_magic(stream)
             if version not in ((1, 0), (2, 0), (3, 0)):
                 raise ValueError(f"unknown .npy version {version}")
@@ -71,7 +72,7 @@ def read_header(stream: IO[bytes]) -> Header:
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, column_major, dtype = read(stream, max_header_size=MAX_HEADER)
     except DAMAGE as error:
-        raise ValueError(" ".join(str(error).split())[:200] or type(error).__name__) from None
+        raise ValueError(one_line(error)) from None
     header = Header(tuple(int(length) for length in shape), dtype, column_major)
     if any(length < 0 for length in shape):
         raise ValueError(f"negative shape {header.shape}"[:200])
@@ -86,7 +87,7 @@ def map_array(path: Path) -> NDArray[Any]:
     """The array of an ``.npy`` file, mapped and not read; the file must be just as long as its header says.
 
     Raises:
-        ValueError: when it is no array of plain values, or has another length.
+        ValueError: when the file has no array of plain values, or another length.
     """
     with open(path, "rb") as stream:
         header = read_header(stream)

@@ -12,7 +12,7 @@ HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname()) or "localhost"
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of this machine runs; ``True`` where that cannot be found out.
+    """Whether a process of this machine runs; ``True`` where the system does not say.
 
     Example:
         >>> is_alive(os.getpid())

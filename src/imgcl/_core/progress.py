@@ -2,7 +2,7 @@
 
 Work is done in stages, ``with stage("classifiers", units=3) as advance:``. A stage inside another one is a part of it,
 so one share of the whole is known at any moment. What listens and what is open is kept per thread (in context
-variables): two trainings in two threads do not see each other, and a new thread starts with nobody who listens.
+variables): two trainings in two threads do not see each other, and a new thread starts without a listener.
 
 The logger ``imgcl`` gets at level INFO the time that every stage took, and a line for every tenth of a stage with ten
 units or more; at DEBUG a line for every unit.
@@ -101,11 +101,11 @@ class Stage:
         return ": ".join(filter(None, (self._above.path if self._above else "", self.title)))
 
     def __call__(self, units: float = 1, text: str = "") -> None:
-        """Some more units are done."""
+        """Add to the units that are done."""
         self.to(self.done + units, text)
 
     def to(self, done: float, text: str = "", left: float | None = None) -> None:
-        """So many units are done.
+        """Set the number of units that are done.
 
         Args:
             done: how many.
@@ -121,7 +121,7 @@ class Stage:
         self._tell(self.share, said, left)
 
     def end(self, *, failed: bool = False) -> None:
-        """Nothing of it is to be done any more; the stage around it goes on."""
+        """End the stage; the one around it goes on."""
         if self._above is not None:
             self._above.done += self.weight
         if failed:

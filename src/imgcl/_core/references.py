@@ -46,7 +46,7 @@ class Registry(Generic[T]):
         return next(ours, None) or name_object(thing)
 
     def resolve(self, name: str) -> T:
-        """The thing of this name."""
+        """What has this name, checked."""
         if isinstance(name, ObjectName):
             return self._checked(name.thing, name)
         if name in self.known:

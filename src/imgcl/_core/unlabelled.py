@@ -48,7 +48,7 @@ def is_unlabelled(value: Any, words: frozenset[str] = WORDS) -> bool:
 def is_infinite(value: Any) -> bool:
     """Whether a value is an infinite number, also as text.
 
-    It is refused as a label: it is no class, and no program writes it for a missing value; something was divided by 0.
+    It is refused as a label: no program writes it for a missing value, so it comes from a division by 0.
     """
     if isinstance(value, str | bytes):
         return as_text(value).strip() in INFINITE

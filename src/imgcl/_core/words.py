@@ -62,6 +62,51 @@ def nearest_names(word: str, names: Iterable[str]) -> list[str]:
     return (same or close or inside or near)[:MOST] if given else []
 
 
+def number_or_text(text: str) -> int | float | str:
+    """The number that a text is, else the text.
+
+    Example:
+        >>> number_or_text("2"), number_or_text("0.5"), number_or_text("pagerank")
+        (2, 0.5, 'pagerank')
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def listed(text: str) -> list[str]:
+    """The parts of a text with commas, without blanks around them; empty ones are left out.
+
+    Example:
+        >>> listed("plain, pbs,")
+        ['plain', 'pbs']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def percent(share: float | None) -> str:
+    """A share in percent.
+
+    Example:
+        >>> percent(0.125), percent(None)
+        ('12.5 %', 'unknown')
+    """
+    return "unknown" if share is None else f"{100 * share:.1f} %"
+
+
+def one_line(error: BaseException) -> str:
+    r"""What an error says, as a part of another message.
+
+    Example:
+        >>> one_line(ValueError("two\n  lines")), one_line(EOFError())
+        ('two lines', 'EOFError')
+    """
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
 def choices_in(expected: str) -> list[str]:
     """The values that pydantic names in its message about a literal.
 

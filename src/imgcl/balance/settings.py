@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from imgcl._core.errors import InputError
-from imgcl._core.words import choices_in, did_you_mean
+from imgcl._core.words import choices_in, did_you_mean, listed
 from imgcl.balance.centrality import CENTRALITIES
 from imgcl.balance.clusters import CLUSTERERS, ONE_STAGE
 from imgcl.balance.schedules import schedule
@@ -153,7 +153,7 @@ class BalanceSettings(BaseModel):
             'auto'
         """
         values: dict[str, Any] = {}
-        for part in filter(None, (piece.strip() for piece in text.split(","))):
+        for part in listed(text):
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or not value:
                 raise InputError(f"balance setting {part!r}: write key=value, for example centrality=none")

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from imgcl.cli.console import DataDir, Law, ProtocolName, TestNodes, chosen_protocol, key_values, out
+from imgcl._core.words import number_or_text
+from imgcl.cli.console import DataDir, Law, ProtocolName, TestNodes, chosen_protocol, key_values, put
 from imgcl.cli.progress import shown_progress
 
 
@@ -36,7 +37,7 @@ def baseline(
     from imgcl.baselines.running import check_options
     from imgcl.data import load_graph
 
-    given: dict[str, Any] = {key: _number(value) for key, value in key_values(options or []).items()}
+    given: dict[str, Any] = {key: number_or_text(value) for key, value in key_values(options or []).items()}
     check_options(name, given)  # also what run_baseline takes by itself, such as graph
     loaded = load_graph(graph, features="auto" if resolve_baseline(name).reads_features else "own", data_dir=data_dir)
     how = chosen_protocol(protocol, imbalance, test)
@@ -45,14 +46,4 @@ def baseline(
     if as_json:
         print(result.to_json())
     else:
-        out.print(str(result), highlight=False, markup=False, soft_wrap=True)
-
-
-def _number(text: str) -> str | int | float:
-    """Options are numbers where they look like one."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+        put(str(result))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,6 +75,22 @@ def key_values(pairs: list[str]) -> dict[str, Any]:
             raise InputError(f"--set {pair}: write key=value, for example --set lr=0.001")
         values[key.strip().replace("-", "_")] = value.strip()
     return values
+
+
+def option_words(given: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    """A command's options as words, from values and the usual values of parameters; usual ones are left out.
+
+    Example:
+        >>> option_words({"seed": (3, 0), "n_clusters": (None, None), "data_dir": (Path("raw"), None)})
+        ['--seed', '3', '--data-dir', 'raw']
+    """
+    changed = {name: value for name, (value, usual) in given.items() if value != usual}
+    return [word for name, value in changed.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+
+
+def put(text: str) -> None:
+    """A result on standard output, shown as it is: brackets included, lines not broken."""
+    out.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def say(text: str, head: str = "") -> None:

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from imgcl._core.terminal import printable
-from imgcl.cli.console import check_out, out, say
+from imgcl.cli.console import check_out, out, put, say
 from imgcl.cli.progress import shown_progress
 
 
@@ -44,9 +44,9 @@ def demo(
             cells = (printable(result[classifier, metric].percent()) for metric in METRICS)
             table.add_row(name, classifier, *cells)
     out.print(table)
-    out.print(str(found.effects), highlight=False, markup=False, soft_wrap=True)
+    put(str(found.effects))
     out.print()
-    out.print(found.conclusion(), highlight=False, markup=False, soft_wrap=True)
+    put(found.conclusion())
     with shown_progress("report"):
         content = found.report()
     written = write_report(content, file)

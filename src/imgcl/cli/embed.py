@@ -10,6 +10,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl.cli.console import DataDir, NoOwnFeatures, SpreadsheetSafe, check_out, say
+from imgcl.cli.tables import write_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,25 +98,19 @@ def write_blocks(
     import numpy as np
 
     from imgcl._core.files import atomic_path, write_array
-    from imgcl._core.spreadsheets import write_frame
 
     kind = file.suffix.lower()
     if kind == ".npy":
         write_array(file, blocks["learned"])
         return
+    if kind != ".npz":
+        write_table(_frame(blocks, names), file, spreadsheet_safe=spreadsheet_safe)
+        return
+    arrays: dict[str, Any] = dict(blocks)
+    if names is not None:
+        arrays["node"] = np.array(list(names), dtype=np.str_)
     with atomic_path(file) as temporary:
-        if kind == ".npz":
-            arrays: dict[str, Any] = dict(blocks)
-            if names is not None:
-                arrays["node"] = np.array(list(names), dtype=np.str_)
-            np.savez(temporary, **arrays)
-        elif kind == ".csv":
-            write_frame(_frame(blocks, names), temporary, spreadsheet_safe=spreadsheet_safe)
-        else:
-            import duckdb
-
-            # The file is a temporary one already; one more would be left behind by a crash.
-            duckdb.from_df(_frame(blocks, names)).write_parquet(str(temporary), use_tmp_file=False)
+        np.savez(temporary, **arrays)
 
 
 def _frame(blocks: Mapping[str, NDArray[np.float32]], names: Sequence[str] | None) -> pd.DataFrame:

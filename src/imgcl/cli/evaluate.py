@@ -11,6 +11,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.progress import stage
+from imgcl._core.words import listed
 from imgcl.cli.completion import classifiers
 from imgcl.cli.console import (
     DataDir,
@@ -20,7 +21,7 @@ from imgcl.cli.console import (
     TestNodes,
     chosen_blocks,
     chosen_protocol,
-    out,
+    put,
     resolved_test,
     say,
     warn,
@@ -82,7 +83,7 @@ def evaluate(
         scope = stored.config.scope
         said = f"{run} was pre-trained with scope {scope.scope}: evaluating its own split ({scope.imbalance})"
         say(said)
-    names = tuple(name.strip() for name in classifier.split(",") if name.strip())
+    names = tuple(listed(classifier))
     if not names:
         raise InputError("--classifier is empty: name at least one, for example --classifier plain,pbs")
     given, class_names = stored.labels, stored.class_names
@@ -123,7 +124,7 @@ def evaluate(
         return
     table = period_table(by_period) if by_period else ""
     for part in filter(None, (str(result), in_flags(table), str(references), verdict)):
-        out.print(f"{part}\n", highlight=False, markup=False, soft_wrap=True)
+        put(f"{part}\n")
     if fixed is None and split is None and protocol is None and imbalance == "natural":
         say("classifiers learn from 10 % of the labels here; `imgcl predict` learns from all, and says what to expect")
 

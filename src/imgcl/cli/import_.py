@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imgcl._core.errors import InputError
-from imgcl.cli.console import err, facts_table, out, say, verbosity, warn
+from imgcl._core.words import listed
+from imgcl.cli.console import err, facts_table, put, say, verbosity, warn
 from imgcl.cli.flags import in_flags
 from imgcl.cli.progress import shown_progress
 
@@ -111,7 +112,7 @@ def import_graph(
     elif like is not None:
         command = shlex.join(["imgcl", "score", "SCORER", str(store), "--out", f"{store.stem}.csv"])
     say(f"next: {command}")
-    out.print(str(report.path), markup=False, highlight=False, soft_wrap=True)
+    put(str(report.path))
 
 
 def _settings(context: typer.Context) -> ImportSettings:
@@ -124,7 +125,7 @@ def _settings(context: typer.Context) -> ImportSettings:
         if name in ImportSettings.model_fields and _given(context, name)
     }
     if "features" in chosen:
-        chosen["features"] = tuple(filter(None, (part.strip() for part in chosen["features"].split(","))))
+        chosen["features"] = tuple(listed(chosen["features"]))
     if "memory_limit" in chosen:
         chosen["memory_limit"] = parse_size(chosen["memory_limit"])
     return _validated(chosen)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imgcl.cli.completion import data_sets
-from imgcl.cli.console import DataDir, facts_table, out, say
+from imgcl.cli.console import DataDir, facts_table, option_words, out, say
 
 if TYPE_CHECKING:
     from imgcl.training import Run, RunConfig
+    from imgcl.training.record import GraphRecord
 
 SHOWN = 12  # classes that are named
 
@@ -108,8 +109,8 @@ def _run(path: Path) -> dict[str, Any]:
         "kind": "run",
         "path": str(path),
         "finished": run.finished,
-        "graph": {"name": record.name, "source": record.source, "fingerprint": record.fingerprint},
-        "method": config.model_dump(mode="json")["method"],
+        "graph": _identity(record),
+        "method": config.method,
         "balance": None if config.balance is None else config.balance.model_dump(mode="json"),
         "preset": config.preset,
         "seed": config.seed,
@@ -124,6 +125,10 @@ def _run(path: Path) -> dict[str, Any]:
         "versions": {name: facts["versions"].get(name) for name in ("imgcl", "python", "torch")},
         "next": after_run(run),
     }
+
+
+def _identity(record: GraphRecord) -> dict[str, str]:
+    return {"name": record.name, "source": record.source, "fingerprint": record.fingerprint}
 
 
 def after_run(run: Run) -> list[str]:
@@ -143,8 +148,7 @@ def after_run(run: Run) -> list[str]:
 def _options(config: RunConfig) -> list[str]:
     """The options that most runs differ in; of the others ``--resume`` says which are missing."""
     kind = "auto" if config.preset is None else config.preset.rsplit("/", 1)[-1]
-    given = {"--method": (config.method, "gbt"), "--preset": (kind, "auto"), "--seed": (config.seed, 0)}
-    words = [word for option, (value, usual) in given.items() if value != usual for word in (option, str(value))]
+    words = option_words({"method": (config.method, "gbt"), "preset": (kind, "auto"), "seed": (config.seed, 0)})
     words += [] if config.training.settle else ["--epochs", str(config.training.epochs)]
     plain = kind == "auto"  # if nothing else is said
     if config.balance is None:
@@ -162,9 +166,9 @@ def _scorer(path: Path) -> dict[str, Any]:
     return {
         "kind": "scorer",
         "path": str(path),
-        "graph": {"name": run.record.name, "source": run.record.source, "fingerprint": run.record.fingerprint},
+        "graph": _identity(run.record),
         "features": run.record.n_features,
-        "method": config.model_dump(mode="json")["method"],
+        "method": config.method,
         "seed": config.seed,
         "blocks": [{"name": name or "learned", "columns": width} for name, width in scorer.widths.items()],
         **scorer_facts(scorer),

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
-from imgcl.cli.console import facts_table, out
+from imgcl.cli.console import facts_table, out, put
 
 
 def presets(
@@ -36,7 +36,7 @@ def presets(
         out.print(facts_table(chosen.name, facts | chosen.config().build_settings().model_dump()))
         return
     if name is not None and resolve_method(name) not in METHODS.values():
-        out.print(f"{name} has no presets: it starts from its own defaults", markup=False, highlight=False)
+        put(f"{name} has no presets: it starts from its own defaults")
         return
     table = Table()
     for column in ("preset", "origin", "epochs", "lr", "source"):

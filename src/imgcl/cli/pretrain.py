@@ -14,7 +14,7 @@ from imgcl._core.errors import InputError, StoppedError
 from imgcl._core.extras import need
 from imgcl._core.words import did_you_mean
 from imgcl.cli.completion import data_sets, methods
-from imgcl.cli.console import DataDir, key_values, out, say, warn
+from imgcl.cli.console import DataDir, key_values, put, say, warn
 from imgcl.cli.info import after_run
 from imgcl.cli.progress import shown_progress
 
@@ -231,7 +231,7 @@ def _say_what_is_next(done: Run, run: Path) -> None:
     say(f"{len(done.embedding):,} embeddings ({widths} columns) in {run}", head="done")
     for command in after_run(done)[:2]:
         say(f"next: {command}")
-    out.print(str(run), markup=False, highlight=False, soft_wrap=True)
+    put(str(run))
 
 
 def _say_what_happens() -> None:

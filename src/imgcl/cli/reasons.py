@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imgcl.cli.console import out, say, warn
+from imgcl.cli.console import put, say, warn
 from imgcl.cli.tables import write_table
 
 if TYPE_CHECKING:
@@ -62,5 +62,5 @@ def write_reasons(
     beside = reasons_file(file)
     write_table(reasons_frame(reasons, node_names), beside, spreadsheet_safe=spreadsheet_safe)
     for each in reasons[: SHOWN if printed else 0]:
-        out.print(each.text(node_names), markup=False, highlight=False, soft_wrap=True)
+        put(each.text(node_names))
     say(f"{beside} (reasons of {len(reasons):,} nodes)", head="written")

@@ -9,8 +9,9 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
+from imgcl._core.words import listed
 from imgcl.cli.completion import classifiers
-from imgcl.cli.console import DataDir, Law, NoOwnFeatures, TestNodes, check_out, out, resolved_test, warn
+from imgcl.cli.console import DataDir, Law, NoOwnFeatures, TestNodes, check_out, put, resolved_test, warn
 from imgcl.cli.flags import in_flags
 from imgcl.cli.progress import shown_progress
 
@@ -70,7 +71,7 @@ def report(
                 nodes,
                 imbalance=imbalance,
                 test=resolved_test(test, imbalance),
-                classifiers=tuple(name.strip() for name in classifier.split(",") if name.strip()),
+                classifiers=tuple(listed(classifier)),
                 splits=splits,
                 random_state=seed,
                 projection=projection,
@@ -80,6 +81,6 @@ def report(
         for note in content.get("protocol", {}).get("notes", []):
             warn(note)
     written = write_report(content, file)
-    out.print(str(written), highlight=False, markup=False, soft_wrap=True)
+    put(str(written))
     if open_browser:
         typer.launch(written.resolve().as_uri())

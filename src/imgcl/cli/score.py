@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, out, say, warn
+from imgcl.cli.console import DataDir, SpreadsheetSafe, check_out, put, say, warn
 from imgcl.cli.predict import SortBy, Top
 from imgcl.cli.tables import TABLES, check_sort_by, describe, first_rows, warn_of_few_labels, write_table
 
@@ -50,7 +50,7 @@ def score(
     shown = first_rows(frame, loaded.scorer, sort_by, top)
     write_table(shown, file, spreadsheet_safe=spreadsheet_safe)
     for name, count in frame["class"].value_counts().items():
-        out.print(f"{name}: {count:,}", highlight=False, markup=False)
+        put(f"{name}: {count:,}")
     for line in describe(loaded.scorer):
         say(line)
     warn_of_few_labels(loaded.scorer)

@@ -14,7 +14,7 @@ import typer
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
 from imgcl._core.words import did_you_mean, nearest_names
-from imgcl.cli.console import DataDir, SpreadsheetSafe, out, say, warn
+from imgcl.cli.console import DataDir, SpreadsheetSafe, put, say, warn
 from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _show(store: Store, name: str, out_dir: Path | None, spreadsheet_safe: bool)
 
     results = Results(name, store.journal(name))
     report = make_report(results)
-    out.print(to_text(report, results), highlight=False, markup=False, soft_wrap=True)
+    put(to_text(report, results))
     if out_dir is not None:
         for path in write_report(report, results, out_dir, spreadsheet_safe=spreadsheet_safe):
             say(str(path), head="written")
@@ -200,7 +200,7 @@ def _list() -> None:
     if not names:
         raise InputError(f"no study is installed: {INSTALL}")
     for name in names:
-        out.print(name, markup=False, highlight=False)
+        put(name)
 
 
 def _status_command(name: str) -> str:
@@ -216,12 +216,9 @@ def _status(store: Store, name: str | None) -> None:
     for each in names:
         results = Results(each, store.journal(each))
         counts = results.counts()
-        out.print(
+        put(
             f"{each}: {counts['done']} done, {counts['failed']} failed, {counts['open']} open, "
-            f"{results.facts()['compute time']} of computing",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
+            f"{results.facts()['compute time']} of computing"
         )
         if name is not None:
             _explain(results)
@@ -231,9 +228,9 @@ def _explain(results: Results) -> None:
     for line in results.failures():
         labels = " ".join(f"{key}={value}" for key, value in line["labels"].items())
         text = f"failed {line['kind']} ({labels}): {line['error']}: {line['message']}"
-        out.print(text, highlight=False, markup=False, soft_wrap=True)
+        put(text)
     for dataset, why in results.missing.items():
-        out.print(f"{dataset}: {why}", markup=False, highlight=False, soft_wrap=True)
+        put(f"{dataset}: {why}")
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imgcl._core.progress import stage
-from imgcl.cli.console import DataDir, check_out, out, say, warn
+from imgcl._core.words import listed
+from imgcl.cli.console import DataDir, check_out, option_words, put, say, warn
 from imgcl.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def suggest(
     given.check_keeps(target)
     needed = strategy == "balanced" or page is not None
     loaded = embedded_graph(stored, graph, data_dir) if needed else None
-    names = tuple(name.strip() for name in (show or "").split(",") if name.strip())
+    names = tuple(listed(show or ""))
     if page is not None:
         check_page(loaded, names, projection, len(stored.embedding))
     own = _labels_of_graph(stored)
@@ -91,7 +92,7 @@ def suggest(
     if as_json:
         print(json.dumps(_facts(batch, found, target, page), allow_nan=False))
     for sentence in () if found is None or as_json else found.sentences():
-        out.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        put(sentence)
     say(f"{target} ({len(batch):,} more nodes to label)", head="written")
     if page is not None:
         from imgcl.data.importing.recipe import feature_scales, logarithms
@@ -113,22 +114,21 @@ def suggest(
             )
         write_report(content, page)
         say(f"{page}, to label in a browser", head="written")
-    same = {"budget": budget, "strategy": strategy, "n_clusters": n_clusters, "graph": graph}
-    say(_what_is_next(run, target, found, same))
+    same = {
+        "budget": (budget, DEFAULT_BUDGET),
+        "strategy": (strategy, "auto"),
+        "n_clusters": (n_clusters, None),
+        "graph": (graph, None),
+    }
+    searches = strategy.startswith("search:")
+    say(_what_is_next(run, target, found, option_words(same), searches))
 
 
-def _what_is_next(run: Path, file: Path, found: Progress | None, same: dict[str, Any]) -> str:
+def _what_is_next(run: Path, file: Path, found: Progress | None, same: list[str], searches: bool) -> str:
     """Another round by the same options, or predictions where it hardly pays; a search goes on while it finds."""
-    usual = {"budget": DEFAULT_BUDGET, "strategy": "auto", "n_clusters": None, "graph": None}
-    given = [
-        each
-        for name, value in same.items()
-        if value != usual[name]
-        for each in (f"--{name.replace('_', '-')}", str(value))
-    ]
-    again = shlex.join(["imgcl", "suggest", str(run), "--labels", str(file), *given])
+    again = shlex.join(["imgcl", "suggest", str(run), "--labels", str(file), *same])
     last = shlex.join(["imgcl", "predict", str(run), "--labels", str(file), "--out", "predictions.csv"])
-    if found is None or found.worth_it is not False or str(same["strategy"]).startswith("search:"):
+    if found is None or found.worth_it is not False or searches:
         return f"fill the column label of {file}, then: {again}"
     return f"fill the column label of {file} or leave it, then: {last}"
 

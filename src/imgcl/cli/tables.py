@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from imgcl._core.errors import InputError
-from imgcl._core.words import did_you_mean
+from imgcl._core.words import did_you_mean, percent
 from imgcl.cli.console import warn
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def check_sort_by(sort_by: str | None, class_names: Sequence[str]) -> None:
 
 
 def first_rows(frame: pd.DataFrame, scorer: FittedScorer, sort_by: str | None, top: int | None) -> pd.DataFrame:
-    """The rows in falling order of a class, and only the first of them, where that was asked for.
+    """The rows sorted by the probability of a class, and only the first of them, where the user asks for that.
 
     Without ``--sort-by``, ``--top`` takes the nodes with the smallest rank.
     """
@@ -59,7 +59,7 @@ def describe(scorer: FittedScorer) -> list[str]:
     name, labelled = scorer.class_names[scorer.target], scorer.labels[scorer.target] / sum(scorer.labels)
     sources = {
         "labels": "as among the labels",
-        "estimated": f"estimated from the unlabelled nodes; among the labels {name} has {_percent(labelled)}",
+        "estimated": f"estimated from the unlabelled nodes; among the labels {name} has {percent(labelled)}",
         "balanced": "all alike",
         "given": "as given",
     }
@@ -87,11 +87,11 @@ def _expected(scorer: FittedScorer) -> list[str]:
     if rates is None:
         return []
     texts = [
-        f"{name.replace('_', ' ')} {_percent(rate['value'])} [{_percent(rate['ci95'][0])}, {_percent(rate['ci95'][1])}]"
+        f"{name.replace('_', ' ')} {percent(rate['value'])} [{percent(rate['ci95'][0])}, {percent(rate['ci95'][1])}]"
         for name, rate in rates.items()
     ]
     accuracy = _accuracy(scorer) if len(scorer.class_names) > 2 else None
-    overall = "" if accuracy is None else f" of all classes: accuracy {_percent(accuracy)};"
+    overall = "" if accuracy is None else f" of all classes: accuracy {percent(accuracy)};"
     return [
         f"decision {scorer.decision.rule}, expected{overall} for {scorer.class_names[scorer.target]}: "
         f"{', '.join(texts)}"
@@ -104,7 +104,3 @@ def _accuracy(scorer: FittedScorer) -> float | None:
     if None in recalls:
         return None
     return float(sum(share * recall for share, recall in zip(scorer.prior.shares, recalls, strict=True)))
-
-
-def _percent(value: float | None) -> str:
-    return "unknown" if value is None else f"{100 * value:.1f} %"

@@ -11,7 +11,7 @@ import typer
 
 from imgcl._core.errors import InputError
 from imgcl._core.extras import need
-from imgcl.cli.console import DataDir, out, say
+from imgcl.cli.console import DataDir, option_words, put, say
 from imgcl.cli.progress import shown_progress
 
 
@@ -75,7 +75,7 @@ def tune(
         seed=seed,
         data_dir=data_dir,
     )
-    out.print(command, highlight=False, markup=False, soft_wrap=True)
+    put(command)
 
 
 def _command(
@@ -101,8 +101,7 @@ def _command(
     words = ["imgcl", "pretrain", graph, "--method", method]
     for name, value in settings.items():
         words += ["--set", f"{name}={value}"]  # with all digits: the trial itself, not one like it
-    if preset != "auto":
-        words += ["--preset", preset]
+    words += option_words({"preset": (preset, "auto")})
     if balance is None:
         words += ["--no-balance"]
     elif balance != "imgcl" or preset == "auto":
@@ -110,12 +109,7 @@ def _command(
     chosen = make_balance(balance)
     if no_labels and chosen is not None and chosen.n_clusters is None:
         words += ["--n-clusters", "auto"]
-    if epochs is not None:
-        words += ["--epochs", str(epochs)]
-    if seed != 0:
-        words += ["--seed", str(seed)]
-    if data_dir is not None:
-        words += ["--data-dir", str(data_dir)]
+    words += option_words({"epochs": (epochs, None), "seed": (seed, 0), "data_dir": (data_dir, None)})
     return shlex.join([*words, "--out", "runs/tuned"])
 
 

@@ -21,6 +21,7 @@ from numpy.lib import format as npy
 
 from imgcl._core.errors import DataNotFoundError, GraphError
 from imgcl._core.npy import MAX_HEADER, Header, memory_limit, read_header
+from imgcl._core.words import one_line
 
 MAX_RATIO = 1_100  # deflate cannot compress better than 1 : 1032
 BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # so many times the file, and so many bytes: no graph, but a decompression bomb
@@ -152,5 +153,4 @@ class Archive:
         except GraphError:
             raise
         except DAMAGE as error:
-            reason = " ".join(str(error).split())[:200] or type(error).__name__
-            raise GraphError(f"{self.path}: {what} ({reason}): get the file again") from error
+            raise GraphError(f"{self.path}: {what} ({one_line(error)}): get the file again") from error

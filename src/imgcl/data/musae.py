@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from imgcl._core.documents import json_bytes, parse_json
 from imgcl._core.errors import DataNotFoundError, GraphError
+from imgcl._core.words import one_line
 from imgcl.data.benchmark_npz import MOST_FEATURES
 from imgcl.graph import Graph
 
@@ -45,7 +46,7 @@ def read_musae(path: str | Path, *, name: str | None = None) -> Graph:
     except GraphError as error:
         raise GraphError(f"{path}: {error}") from None
     except DAMAGE as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = one_line(error)
         raise GraphError(f"{path} is not an archive of edges, features and classes ({reason}): get it again") from None
 
 

@@ -95,7 +95,7 @@ def synthetic_graph(
 def _class_sizes(
     n_nodes: int, n_classes: int, ratio: float, sizes: Sequence[int] | None, mean_degree: float, n_features: int
 ) -> Ints:
-    """The size of every class, if a graph of so many nodes fits into memory."""
+    """The size of every class; refused where the graph does not fit into memory."""
     if sizes is not None:
         given = _given_sizes(sizes)
         _check_size(sum(given), len(given), mean_degree, n_features)

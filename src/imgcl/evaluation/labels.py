@@ -1,6 +1,6 @@
 """Labels and embeddings as users have them, checked and turned into arrays.
 
-Labels may be integers or text; :mod:`imgcl._core.unlabelled` decides which values mean that there is none.
+Labels may be integers or text; :mod:`imgcl._core.unlabelled` says which values mean "no label".
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from imgcl.graph.checks import check_distinct
 
 # A row whose largest entry is between these has squares in float32's range, and a sum of them for up to 2^27 columns.
 SMALLEST, LARGEST = 2.0**-40, 2.0**50
+FEWEST = 3  # labelled nodes of a class that one may be trained, validated and tested on
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ def _named_classes(values: list[Any]) -> tuple[NDArray[np.int64], tuple[str, ...
     return np.array([number[name] for name in called], dtype=np.int64), names
 
 
-def without_few(labels: Labels, fewest: int = 3) -> tuple[Labels, str | None]:
+def without_few(labels: Labels) -> tuple[Labels, str | None]:
     """The labels without classes that are too small to train, validate and test on, and a sentence that names these.
 
     Where fewer than two classes would be left, nothing is left out.
@@ -111,13 +112,13 @@ def without_few(labels: Labels, fewest: int = 3) -> tuple[Labels, str | None]:
         "left out, under 3 labelled nodes: 'b' 1"
     """
     sizes = labels.sizes
-    kept = np.flatnonzero(sizes >= fewest)
+    kept = np.flatnonzero(sizes >= FEWEST)
     if len(kept) == labels.n_classes or len(kept) < 2:
         return labels, None
     new = np.full(labels.n_classes + 1, -1, dtype=np.int64)  # its last entry is for nodes without a label
     new[kept] = np.arange(len(kept))
-    few = ", ".join(f"{labels.names[k]!r} {sizes[k]}" for k in np.flatnonzero(sizes < fewest))
-    remark = f"left out, under {fewest} labelled nodes: {few}"
+    few = ", ".join(f"{labels.names[k]!r} {sizes[k]}" for k in np.flatnonzero(sizes < FEWEST))
+    remark = f"left out, under {FEWEST} labelled nodes: {few}"
     return Labels(new[labels.codes], tuple(labels.names[k] for k in kept)), remark
 
 
@@ -177,7 +178,7 @@ def _detached(Z: Any) -> Any:
 
 
 def _squarable(array: np.ndarray) -> NDArray[np.float32]:
-    """The rows in float32; those that are too small or too large to be squared there, times a power of two."""
+    """The rows in float32; rows too small or too large to be squared there are multiplied by a power of two."""
     size = np.maximum(array.max(axis=1, initial=0).astype(np.float64), -array.min(axis=1, initial=0).astype(np.float64))
     scaled = (size > 0) & ((size < SMALLEST) | (size > LARGEST))
     if not scaled.any():

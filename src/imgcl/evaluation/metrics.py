@@ -53,44 +53,44 @@ def checked_scores(scores: ArrayLike, y_true: ArrayLike) -> tuple[Floats, NDArra
 def accuracy(confusion: ArrayLike) -> Floats:
     """Share of nodes that are classified right."""
     c = _counts(confusion)
-    return _ratio(np.trace(c, axis1=-2, axis2=-1), c.sum(axis=(-2, -1)), np.nan)
+    return ratio(np.trace(c, axis1=-2, axis2=-1), c.sum(axis=(-2, -1)))
 
 
 def recall(confusion: ArrayLike) -> Floats:
     """Per class: share of its nodes that were found."""
     c = _counts(confusion)
-    return _ratio(np.diagonal(c, axis1=-2, axis2=-1), c.sum(axis=-1), np.nan)
+    return ratio(np.diagonal(c, axis1=-2, axis2=-1), c.sum(axis=-1))
 
 
 def precision(confusion: ArrayLike) -> Floats:
     """Per class: share of the nodes assigned to it that belong to it."""
     c = _counts(confusion)
-    found = _ratio(np.diagonal(c, axis1=-2, axis2=-1), c.sum(axis=-2), 0.0)
+    found = ratio(np.diagonal(c, axis1=-2, axis2=-1), c.sum(axis=-2), 0.0)
     return np.asarray(np.where(c.sum(axis=-1) == 0, np.nan, found))
 
 
 def balanced_accuracy(confusion: ArrayLike) -> Floats:
     """Mean recall over classes."""
-    return _mean(recall(confusion))
+    return mean_of_known(recall(confusion))
 
 
 def macro_f1(confusion: ArrayLike) -> Floats:
     """Mean over classes of the harmonic mean of precision and recall."""
     c = _counts(confusion)
     both = c.sum(axis=-1) + c.sum(axis=-2)
-    f1 = _ratio(2 * np.diagonal(c, axis1=-2, axis2=-1), both, np.nan)
-    return _mean(np.where(c.sum(axis=-1) == 0, np.nan, f1))
+    f1 = ratio(2 * np.diagonal(c, axis1=-2, axis2=-1), both)
+    return mean_of_known(np.where(c.sum(axis=-1) == 0, np.nan, f1))
 
 
 def g_mean(confusion: ArrayLike) -> Floats:
     """Geometric mean of the recalls: 0 as soon as one class is never found."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.exp(_mean(np.log(recall(confusion)))))
+        return np.asarray(np.exp(mean_of_known(np.log(recall(confusion)))))
 
 
 def group_recall(confusion: ArrayLike, classes: Sequence[int]) -> Floats:
     """Mean recall of some classes, for example the tail; nan for an empty group."""
-    return _mean(recall(confusion)[..., list(classes)])
+    return mean_of_known(recall(confusion)[..., list(classes)])
 
 
 def expected_calibration_error(probabilities: ArrayLike, y_true: ArrayLike, bins: int = 15) -> float:
@@ -127,11 +127,12 @@ def _counts(confusion: ArrayLike) -> Floats:
     return np.asarray(confusion, dtype=np.float64)
 
 
-def _ratio(top: Any, bottom: Any, empty: float) -> Floats:
+def ratio(top: Any, bottom: Any, empty: float = np.nan) -> Floats:
+    """One over the other; ``empty`` where the other is 0."""
     return np.asarray(np.divide(top, bottom, out=np.full(np.shape(top), empty), where=np.asarray(bottom) > 0))
 
 
-def _mean(values: Floats) -> Floats:
+def mean_of_known(values: Floats) -> Floats:
     """Mean over the last axis without the classes that have no value."""
     known = ~np.isnan(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1), np.nan)
+    return ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))

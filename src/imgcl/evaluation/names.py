@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from imgcl._core.errors import InputError
 from imgcl._core.words import did_you_mean
@@ -44,21 +44,6 @@ WEIGHTINGS: dict[str, Weighting] = {
     "ensemble": uniform,
 }
 """What each classifier asks the probe to fit, so that all fits can be made together."""
-
-
-def resolve_classifiers(names: str | Sequence[str]) -> dict[str, Classifier]:
-    """Classifiers by name; text may list several with commas.
-
-    Example:
-        >>> list(resolve_classifiers("plain,lda"))
-        ['plain', 'lda']
-    """
-    listed = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    unknown = [name for name in listed if name not in CLASSIFIERS]
-    if unknown or not listed:
-        what = f"unknown classifier {unknown[0]!r}" if unknown else "no classifier was named"
-        raise InputError(f"{what}{did_you_mean(unknown[0] if unknown else '', CLASSIFIERS)}")
-    return {name: CLASSIFIERS[name] for name in listed}
 
 
 def resolve_probe(name: str) -> Probe:

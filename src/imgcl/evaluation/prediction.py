@@ -228,7 +228,7 @@ def _has_header(line: Sequence[str], known: frozenset[str] | None, file: Path) -
 
 
 def _names_columns(cell: str, known: frozenset[str] | None) -> bool:
-    """Whether the first cell of a file is no node, so that its row names columns."""
+    """Whether the first row names columns: its first cell is not a node."""
     word = cell.strip().lower()
     return word in HEADER[0] or (known is not None and not is_number(word) and _node(cell, known) not in known)
 

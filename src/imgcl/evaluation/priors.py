@@ -75,7 +75,7 @@ def estimate_prior(probabilities: ArrayLike, prior: ArrayLike) -> Floats:
 
 
 def _checked(probabilities: ArrayLike, shares: ArrayLike) -> tuple[Floats, Floats]:
-    """Both as arrays, if they are of the same classes, and say something of each."""
+    """Both as arrays, after a check that they have the same classes, each with a share above 0."""
     p, numbers = np.asarray(probabilities, dtype=np.float64), np.asarray(shares, dtype=np.float64)
     if p.ndim != 2 or numbers.shape != p.shape[1:] or not (numbers > 0).all():
         raise InputError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from imgcl.evaluation.metrics import checked_scores
+from imgcl.evaluation.metrics import checked_scores, mean_of_known, ratio
 
 Floats = NDArray[np.float64]
 RANKING = ("auroc", "auprc", "recall_at_k", "lift", "brier")
@@ -31,7 +31,7 @@ def auroc(scores: ArrayLike, y_true: ArrayLike) -> Floats:
     n = positive.sum(axis=0)
     others = len(positive) - n
     above = (rankdata(values, axis=0) * positive).sum(axis=0) - n * (n + 1) / 2
-    return _ratio(above, n * others)
+    return ratio(above, n * others)
 
 
 def average_precision(scores: ArrayLike, y_true: ArrayLike) -> Floats:
@@ -49,7 +49,7 @@ def average_precision(scores: ArrayLike, y_true: ArrayLike) -> Floats:
     found = np.take_along_axis(hits.cumsum(axis=0), last, axis=0)
     n = positive.sum(axis=0)
     area = (hits * found / (last + 1)).sum(axis=0)
-    return np.where(n < len(positive), _ratio(area, n), np.nan)
+    return np.where(n < len(positive), ratio(area, n), np.nan)
 
 
 def recall_at(scores: ArrayLike, y_true: ArrayLike, k: ArrayLike | None = None) -> Floats:
@@ -68,7 +68,7 @@ def recall_at(scores: ArrayLike, y_true: ArrayLike, k: ArrayLike | None = None) 
     """
     values, positive = _one_vs_rest(scores, y_true)
     n = positive.sum(axis=0)
-    return _ratio(_hits(values, positive, n if k is None else k), np.where(n < len(positive), n, 0))
+    return ratio(_hits(values, positive, n if k is None else k), np.where(n < len(positive), n, 0))
 
 
 def precision_at(scores: ArrayLike, y_true: ArrayLike, k: ArrayLike | None = None) -> Floats:
@@ -83,7 +83,7 @@ def precision_at(scores: ArrayLike, y_true: ArrayLike, k: ArrayLike | None = Non
     values, positive = _one_vs_rest(scores, y_true)
     n = positive.sum(axis=0)
     looked = np.minimum(np.broadcast_to(n if k is None else np.asarray(k), n.shape), len(positive))
-    return _ratio(_hits(values, positive, looked), np.where((n > 0) & (n < len(positive)), looked, 0))
+    return ratio(_hits(values, positive, looked), np.where((n > 0) & (n < len(positive)), looked, 0))
 
 
 def lift_at(scores: ArrayLike, y_true: ArrayLike, k: ArrayLike | None = None) -> Floats:
@@ -94,7 +94,7 @@ def lift_at(scores: ArrayLike, y_true: ArrayLike, k: ArrayLike | None = None) ->
         [1.5, 0.0]
     """
     share = _one_vs_rest(scores, y_true)[1].mean(axis=0)
-    return _ratio(precision_at(scores, y_true, k), share)
+    return ratio(precision_at(scores, y_true, k), share)
 
 
 def brier_score(probabilities: ArrayLike, y_true: ArrayLike) -> Floats:
@@ -131,9 +131,9 @@ def summary_ranking(per_class: Mapping[str, Floats], tail: tuple[int, ...]) -> d
     """
     with np.errstate(invalid="ignore"):
         return {
-            "auroc": _mean(per_class["auroc"]),
-            "auprc": _mean(per_class["auprc"]),
-            **{f"tail_{name}": _mean(per_class[name][:, list(tail)]) for name in RANKING[1:4]},
+            "auroc": mean_of_known(per_class["auroc"]),
+            "auprc": mean_of_known(per_class["auprc"]),
+            **{f"tail_{name}": mean_of_known(per_class[name][:, list(tail)]) for name in RANKING[1:4]},
             "brier": per_class["brier"].sum(axis=1),
         }
 
@@ -169,13 +169,3 @@ def _hits(values: Floats, positive: NDArray[np.bool_], k: ArrayLike) -> Floats:
     stop = end[at, columns] + 1
     tied = (found[stop, columns] - found[start, columns]) * (last + 1 - start) / (stop - start)
     return np.asarray(np.where(last < 0, 0.0, found[start, columns] + tied))
-
-
-def _ratio(top: ArrayLike, bottom: ArrayLike) -> Floats:
-    above = np.asarray(top, dtype=np.float64)
-    return np.asarray(np.divide(above, bottom, out=np.full(above.shape, np.nan), where=np.asarray(bottom) > 0))
-
-
-def _mean(values: Floats) -> Floats:
-    known = ~np.isnan(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))

@@ -45,7 +45,7 @@ def text_table(result: EvaluationResult) -> str:
 
 
 def shown_columns(result: EvaluationResult) -> dict[str, str]:
-    """The columns of the table: there is no middle of two classes; protocols of papers have balanced accuracy."""
+    """The columns of the table: two classes have no middle group; protocols of papers report balanced accuracy."""
     columns = {metric: title for metric, title in COLUMNS.items() if metric != "middle" or result.groups.middle}
     papers = "protocol" in result.protocol and "test" in result.protocol
     return {"balanced_accuracy": "balanced", **columns} if papers else columns

@@ -42,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Everything of some rows of a stack."""
+    """What some rows of a stack are computed from."""
 
     y: Tensor
     weight: Tensor

@@ -129,8 +129,7 @@ class Block:
         """``D^-1/2 (A + I) D^-1/2`` with D the (weighted) degrees of A + I, as in a GCN; a diffusion as it is."""
         if self.diffused:
             return Operator(self.adjacency, self._transposed)
-        scale = (self.adjacency.row_sums + 1).rsqrt()
-        return Operator(self.adjacency, self._transposed, scale, scale, 1.0)
+        return Operator.normalised(self.adjacency, self._transposed)
 
     @cached_property
     def mean(self) -> Operator:

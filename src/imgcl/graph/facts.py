@@ -12,8 +12,9 @@ from imgcl.graph.checks import DIRECTIONS
 
 if TYPE_CHECKING:
     from imgcl.graph.graph import Graph
+    from imgcl.graph.relations import Relation
 
-HASH_CHUNK = 1 << 22  # entries hashed at once, so that a memory-mapped array is never loaded whole
+AT_ONCE = 1 << 22  # entries
 
 
 def summary(graph: Graph) -> dict[str, Any]:
@@ -80,15 +81,17 @@ def fingerprint(graph: Graph) -> str:
     _hash_weights(digest, graph.edge_weight)
     for relation in graph.relations:
         digest.update(repr(("relation", relation.name)).encode())
-        _hash_array(digest, relation.indptr, np.dtype("<i8"))
-        _hash_array(digest, relation.indices, np.dtype("<i8"))
-        _hash_weights(digest, relation.edge_weight)
+        _hash_edges(digest, relation)
     if graph.received is not None:
         digest.update(b"received")
-        _hash_array(digest, graph.received.indptr, np.dtype("<i8"))
-        _hash_array(digest, graph.received.indices, np.dtype("<i8"))
-        _hash_weights(digest, graph.received.edge_weight)
+        _hash_edges(digest, graph.received)
     return digest.hexdigest()
+
+
+def _hash_edges(digest: Any, edges: Relation) -> None:
+    _hash_array(digest, edges.indptr, np.dtype("<i8"))
+    _hash_array(digest, edges.indices, np.dtype("<i8"))
+    _hash_weights(digest, edges.edge_weight)
 
 
 def _hash_weights(digest: Any, weights: np.ndarray | None) -> None:
@@ -98,11 +101,12 @@ def _hash_weights(digest: Any, weights: np.ndarray | None) -> None:
 
 
 def _hash_array(digest: Any, array: np.ndarray, dtype: np.dtype[Any]) -> None:
-    for chunk in _chunks(array):
+    for chunk in chunks(array):
         digest.update(np.ascontiguousarray(chunk, dtype=dtype).tobytes())
 
 
-def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:
-    rows = max(1, HASH_CHUNK // max(1, int(np.prod(array.shape[1:]))))
+def chunks(array: np.ndarray) -> Iterator[np.ndarray]:
+    """An array by rows, a few million entries at once, so that a memory-mapped one is never loaded whole."""
+    rows = max(1, AT_ONCE // max(1, int(np.prod(array.shape[1:]))))
     for start in range(0, len(array), rows):
         yield array[start : start + rows]

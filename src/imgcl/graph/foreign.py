@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from imgcl._core.arrays import as_array
 from imgcl._core.errors import GraphError
 from imgcl._core.extras import need
+from imgcl._core.quiet import without_warning
 from imgcl._core.unlabelled import label_array
 from imgcl.graph.checks import Features
 
@@ -187,8 +187,7 @@ def _torch_tensor(x: Features) -> Any:
 
     if isinstance(x, np.ndarray):
         return torch.from_numpy(np.array(x, dtype=np.float32))
-    with warnings.catch_warnings():  # torch announces its CSR layout as beta, once per process
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+    with without_warning("Sparse CSR tensor support is in beta"):  # announced once per process
         return torch.sparse_csr_tensor(
             torch.from_numpy(x.indptr.astype(np.int64)),
             torch.from_numpy(x.indices.astype(np.int64)),

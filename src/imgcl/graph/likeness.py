@@ -140,7 +140,7 @@ def _compare_labels(graph: Graph, y: NDArray[np.int64], seed: int) -> tuple[floa
 
 
 def _edges(graph: Graph, most: int, draw: np.random.Generator) -> Ints:
-    """Ends (2, n) of all edges, each in both directions, or of so many drawn ones."""
+    """Ends (2, n) of all edges, each in both directions; of more than ``most``, of a random sample."""
     entries = len(graph.indices)
     places = np.arange(entries) if entries <= most else np.sort(draw.integers(0, entries, most))
     sources = np.searchsorted(graph.indptr, places, side="right") - 1

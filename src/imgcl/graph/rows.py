@@ -57,7 +57,7 @@ def column_moments(x: Features) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 
 def scratch_array(shape: tuple[int, int], folder: str | Path | None = None) -> NDArray[np.float32]:
-    """A float32 array on disk that is gone when nobody uses it any more."""
+    """A float32 array on disk; its file vanishes with the array."""
     with tempfile.TemporaryFile(dir=folder, prefix="imgcl-") as file:
         reserve(file.fileno(), 4 * shape[0] * shape[1])
         return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)

@@ -1,4 +1,4 @@
-"""``cover``: one typical node of every part of the embedding that nobody has looked at yet."""
+"""``cover``: one typical node of every part of the embedding that has no suggested node yet."""
 
 from __future__ import annotations
 

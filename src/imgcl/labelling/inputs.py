@@ -33,7 +33,7 @@ class Source:
         embedding: (N, d), or several blocks by name.
         node_names: one per node, or ``None``.
         load_graph: the graph, where there is one.
-        known: labels that the graph itself has, ``None`` for unlabelled nodes; ``None`` in all: they do not count.
+        known: labels of the graph that count, ``None`` for unlabelled nodes; or ``None`` if there are none.
     """
 
     embedding: Any
@@ -128,13 +128,13 @@ def _checked(source: Source) -> Source:
 
 
 def check_count(value: Any, name: str, what: str) -> None:
-    """Refuse what is no number of things, or none of them."""
+    """Refuse anything but a whole number of at least 1."""
     if not isinstance(value, int | np.integer) or value < 1:
         raise InputError(f"`{name}` is {value!r}: give a whole number of {what}, at least 1")
 
 
 def labels_of_graph(run: Run) -> NDArray[np.object_] | None:
-    """Labels that the graph of a run has, in node order; ``None`` where it has none, or nobody is left to be labelled.
+    """Labels that the graph of a run has, in node order; ``None`` where no node has one, or every node has.
 
     A graph whose nodes are all labelled is one to try things on: its labels would leave nothing to suggest.
     """

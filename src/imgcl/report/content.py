@@ -45,7 +45,7 @@ class Nodes:
         class_names: one per class.
         node_names: one per node.
         n_edges: undirected edges.
-        degree: of each node; ``None`` when the graph was not at hand.
+        degree: of each node; ``None`` when the graph could not be read.
         centrality: its name and the score of each node, likewise.
         about: what its nodes, edges and classes are, in a few words.
         features: blocks of features by name, which an embedding has to beat.
@@ -135,10 +135,11 @@ def build_content(
             raise InputError(f"{run.name} has {rows} embeddings but the graph has {nodes.n_nodes} nodes")
         if not _same_split(run.split, runs[0].split):
             raise InputError(f"{run.name} and {runs[0].name} were made for different splits: report them one by one")
+    labels = None if nodes.labels is None else encode_labels(nodes.labels, nodes.class_names)
     left_out = None
-    if nodes.labels is not None and runs[0].split is None and not any(run.result for run in runs):
-        kept, left_out = without_few(encode_labels(nodes.labels, nodes.class_names))
-        nodes = nodes if left_out is None else replace(nodes, labels=kept.codes, class_names=kept.names)
+    if labels is not None and runs[0].split is None and not any(run.result for run in runs):
+        labels, left_out = without_few(labels)
+        nodes = nodes if left_out is None else replace(nodes, labels=labels.codes, class_names=labels.names)
     check_map(projection, nodes.n_nodes)
     shown, seed = np.arange(nodes.n_nodes), as_seed(random_state)
     if nodes.n_nodes > points:
@@ -157,15 +158,14 @@ def build_content(
         "effects": None,
         "runs": [_run(run, shown) for run in runs],
     }
-    labelled = nodes.labels is not None
-    with stage("", COST_OF_MAP + (len(runs) * COST_OF_RUN + COST_OF_REFERENCES) * labelled):
+    with stage("", COST_OF_MAP + (len(runs) * COST_OF_RUN + COST_OF_REFERENCES) * (labels is not None)):
         draw = partial(project, [run.embeddings[0][shown] for run in runs], projection, seed=seed)
         title = f"map of {', '.join(run.name for run in runs)} ({projection}, {len(shown):,} nodes)"
-        if labelled:
+        if labels is not None:
             drawn = Background(draw)  # meanwhile: most of the map and of the trees is work for one processor
-            _add_evaluation(content, runs, nodes, shown, imbalance, tuple(classifiers), splits, test, seed)
+            _add_evaluation(content, runs, nodes, labels, shown, imbalance, tuple(classifiers), splits, test, seed)
             content["protocol"]["notes"] += [] if left_out is None else [left_out]
-            _add_rankings(content, runs, nodes, shown, decision, seed)
+            _add_rankings(content, runs, labels, shown, decision, seed)
             with stage(title, weight=COST_OF_MAP):
                 planes = drawn.result()
         else:
@@ -217,6 +217,7 @@ def _add_evaluation(
     content: dict[str, Any],
     runs: Sequence[ReportRun],
     nodes: Nodes,
+    labels: Labels,
     shown: NDArray[np.int64],
     imbalance: Any,
     classifiers: tuple[str, ...],
@@ -224,7 +225,6 @@ def _add_evaluation(
     test: str,
     seed: int,
 ) -> None:
-    labels = encode_labels(nodes.labels if nodes.labels is not None else [], nodes.class_names)
     fixed = runs[0].split
     drawn = draw_splits(labels, imbalance, splits if fixed is None else [fixed], seed)
     drawn = drawn if fixed is not None else with_test(drawn, labels, test, seed)
@@ -270,12 +270,11 @@ def _add_references(
 def _add_rankings(
     content: dict[str, Any],
     runs: Sequence[ReportRun],
-    nodes: Nodes,
+    labels: Labels,
     shown: NDArray[np.int64],
     decision: str,
     seed: int,
 ) -> None:
-    labels = encode_labels(nodes.labels if nodes.labels is not None else [], nodes.class_names)
     for entry, run in zip(content["runs"], runs, strict=True):
         with stage(f"ranking of the nodes by {run.name}", weight=COST_OF_RANKING):
             entry["ranking"] = ranking_entry(run.evaluated[0], labels, shown, decision, seed)

@@ -14,6 +14,7 @@ from imgcl._core.files import write_text
 from imgcl._core.version import __version__
 from imgcl.report.encoding import script_json
 
+HEAD = "head.html"  # of every page
 PAGES = {
     "runs": ("page.html", ("data.js", "page.js", "charts.js", "map.js", "tables.js", "ranking.js", "main.js")),
     "study": ("study.html", ("page.js", "study.js")),
@@ -58,7 +59,8 @@ def render_page(content: dict[str, Any]) -> str:
         "plotly": plotly,
         "script": own,
     }
-    pieces = _part(template).split("@@")  # text, name, text, name, ..., text: a value is never searched for marks again
+    # text, name, text, name, ..., text: a value is never searched for marks again
+    pieces = f"{_part(HEAD)}{_part(template)}".split("@@")
     return "".join(values[piece] if i % 2 else piece for i, piece in enumerate(pieces))
 
 

@@ -13,7 +13,7 @@ from imgcl._core.progress import stage
 from imgcl.evaluation.blocks import Blocks
 from imgcl.evaluation.estimators import choose_inductive, fit_classifier
 from imgcl.evaluation.labels import Labels
-from imgcl.evaluation.names import resolve_probe
+from imgcl.evaluation.probes import batched
 from imgcl.evaluation.tasks import Bench, Task
 from imgcl.imbalance import Split
 
@@ -30,8 +30,6 @@ def node_predictions(
     labels: Labels,
     split: Split,
     classifiers: Sequence[str],
-    probe: str = "batched",
-    seed: int = 0,
 ) -> dict[str, Prediction]:
     """Train on the split's few labels, as the evaluation does, and classify the whole graph.
 
@@ -40,8 +38,6 @@ def node_predictions(
         labels: of the nodes.
         split: its training nodes teach, its validation nodes choose the setting.
         classifiers: names of ``imgcl.evaluation.CLASSIFIERS``, or ``trees``.
-        probe: as in :func:`imgcl.evaluation.evaluate`.
-        seed: of classifiers that draw.
 
     Example:
         >>> from imgcl.evaluation.labels import encode_labels
@@ -53,10 +49,10 @@ def node_predictions(
     blocks, codes = Blocks.of(Z, len(labels.codes)), torch.from_numpy(labels.codes)
     x = torch.from_numpy(blocks.rows)
     train, val = np.array(split.train), np.array(split.val)  # splits are read-only, torch wants writable
-    bench = Bench([Task(x[train], codes[train], x[val], codes[val], labels.n_classes)], resolve_probe(probe))
+    bench = Bench([Task(x[train], codes[train], x[val], codes[val], labels.n_classes)], batched)
     found = {}
     for name, classifier in choose_inductive(list(classifiers)).items():
         with stage(name):
-            classified = fit_classifier(classifier, bench, seed, blocks)[0].classify(x)
+            classified = fit_classifier(classifier, bench, 0, blocks)[0].classify(x)
         found[name] = Prediction(classified.classes, classified.confidence.astype(np.float32))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from imgcl._core.words import percent
 from imgcl.evaluation import Effects, Estimate, EvaluationResult, estimate
 
 
@@ -47,8 +48,4 @@ def run_conclusion(result: EvaluationResult) -> str:
 def _against_common(result: EvaluationResult, classifier: str) -> str:
     tail, head = (result[classifier, group].mean for group in ("tail", "head"))
     ones = "one" if len(result.groups.head) == 1 else "ones"
-    return f"{_percent(tail)} (of the common {ones} {_percent(head)})"
-
-
-def _percent(value: float | None) -> str:
-    return "unknown" if value is None else f"{100 * value:.1f} %"
+    return f"{percent(tail)} (of the common {ones} {percent(head)})"

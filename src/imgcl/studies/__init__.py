@@ -1,4 +1,4 @@
-"""Studies: grids of cells with journals, from a file of one's own or offered by packages, such as the lab's."""
+"""Studies: grids of cells with journals, from your own TOML file or from packages such as the lab."""
 
 from imgcl.studies.cells import BaselineCell, Cell, Context, EvaluateCell, GraphRef, PretrainCell, TrialCell
 from imgcl.studies.grid import Graphs, Point, StudySpec, only, read_spec

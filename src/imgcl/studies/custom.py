@@ -28,7 +28,7 @@ def report(results: Results) -> Report:
     ]
     rows = []
     for labels in groups:
-        effects = attribution_rows(results, labels) if labels["balance"] == "imgcl" else None
+        effects = attribution_rows(results, **labels) if labels["balance"] == "imgcl" else None
         if effects is not None:
             cells = [effects[name]["accuracy"].points() for name in EFFECTS]
             rows.append([titled(labels["dataset"]), titled(labels["method"]), labels["imbalance"], *cells])

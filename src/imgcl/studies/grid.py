@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from imgcl._core.documents import read_toml
 from imgcl._core.errors import DataNotFoundError, InputError
+from imgcl._core.words import listed
 from imgcl.baselines import resolve_baseline
 from imgcl.evaluation.estimators import choose_classifiers
 from imgcl.evaluation.names import resolve_probe
@@ -242,7 +243,7 @@ def read_conditions(conditions: Sequence[str]) -> dict[str, set[str]]:
         {'method': {'gbt'}, 'dataset': {'dblp'}}
     """
     wanted: dict[str, set[str]] = {}
-    for pair in (part.strip() for text in conditions for part in text.split(",") if part.strip()):
+    for pair in (pair for text in conditions for pair in listed(text)):
         key, equals, value = (piece.strip() for piece in pair.partition("="))
         if not equals or key not in GROUP_LABELS:
             raise InputError(f"condition {pair!r}: write key=value with a key of {', '.join(GROUP_LABELS)}")

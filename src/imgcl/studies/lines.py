@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from imgcl._core.documents import first_problem
 from imgcl._core.errors import RunError
 from imgcl.studies.journal import Journal, Line
 
@@ -79,9 +80,6 @@ def study_lines(journal: Journal) -> list[Line]:
         try:
             LINE.validate_python(line)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])[:100]
-            raise RunError(
-                f"{journal.path}: line {number} is damaged ({place}: {first['msg']}); remove that line to go on"
-            ) from None
+            problem = first_problem(error)
+            raise RunError(f"{journal.path}: line {number} is damaged ({problem}); remove that line to go on") from None
     return lines

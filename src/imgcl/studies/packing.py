@@ -53,7 +53,7 @@ def unpack_result(packed: Mapping[str, Any]) -> EvaluationResult:
     """The result that :func:`pack_result` packed.
 
     Raises:
-        ValueError: when it is none.
+        ValueError: when it is not such a result.
     """
     try:
         groups, nodes = packed["groups"], _unpack_nodes(packed.get("nodes"))

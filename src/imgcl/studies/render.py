@@ -55,7 +55,7 @@ def to_latex(report: Report, results: Results) -> str:
 
 
 def to_csv(report: Report, *, spreadsheet_safe: bool = False) -> str:
-    """The numbers behind the report, one value per line; names like formulas get an apostrophe if it shall be safe."""
+    """The numbers behind the report, one value per line; ``spreadsheet_safe`` puts an apostrophe before formulas."""
     columns = list(dict.fromkeys(key for row in report.data for key in row))
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL if spreadsheet_safe else csv.QUOTE_MINIMAL)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from imgcl.evaluation import Estimate
+from imgcl.evaluation import Estimate, EvaluationResult
 from imgcl.studies.results import Results
 
 if TYPE_CHECKING:
@@ -87,6 +87,19 @@ def interval(estimate: Estimate) -> str:
     return "-" if estimate.ci95 is None else "{:.1f} to {:.1f}".format(*(100 * end for end in estimate.ci95))
 
 
+def accuracy_and_tail(evaluation: EvaluationResult, classifier: str) -> str:
+    """Accuracy of a classifier, in brackets tail recall; ``-`` where it was not evaluated."""
+    if classifier not in evaluation.classifiers:
+        return "-"
+    tail = evaluation[classifier, "tail"].mean
+    return evaluation[classifier, "accuracy"].percent() + ("" if tail is None else f" ({100 * tail:.1f})")
+
+
+def ceiling_accuracy(evaluation: EvaluationResult) -> str:
+    """Accuracy of the ceiling; ``-`` without one."""
+    return "-" if evaluation.ceiling is None else evaluation["ceiling", "accuracy"].percent()
+
+
 def evaluation_rows(results: Results) -> list[dict[str, Any]]:
     """Every group, classifier and metric as a row: mean, sd and interval as fractions."""
     rows = []
@@ -114,7 +127,6 @@ def grid_table(
     title: str,
     name: Callable[[dict[str, Any]], Sequence[str]],
     first: Sequence[str],
-    note: str = "",
 ) -> Table:
     """A table with one row per group and one column per (classifier, metric).
 
@@ -125,7 +137,6 @@ def grid_table(
         title: of the table.
         name: what to call a group, one text per column of ``first``.
         first: headers of the first columns.
-        note: below the table.
     """
     rows = []
     for labels in groups:
@@ -138,16 +149,14 @@ def grid_table(
             for classifier, metric in columns
         ]
         rows.append([*name(labels), *cells])
-    return Table(title, [*first, *(f"{classifier}: {metric}" for classifier, metric in columns)], rows, note)
+    return Table(title, [*first, *(f"{classifier}: {metric}" for classifier, metric in columns)], rows)
 
 
-def attribution_rows(
-    results: Results, labels: dict[str, Any], metrics: Sequence[str] = ("accuracy", "tail")
-) -> dict[str, dict[str, Estimate]] | None:
+def attribution_rows(results: Results, **labels: str) -> dict[str, dict[str, Estimate]] | None:
     """The 2 x 2 of a group with ImGCL and the same without; ``None`` while one of them is open."""
     from imgcl.evaluation import attribution
 
-    pair = results.paired({**labels, "balance": "none"}, {**labels, "balance": "imgcl"})
+    pair = results.against_plain({**labels, "balance": "imgcl"})
     if pair is None or any(name not in pair[0].classifiers for name in ("plain", "pbs")):
         return None
-    return attribution(*pair, metrics=tuple(metrics)).effects
+    return attribution(*pair, metrics=("accuracy", "tail")).effects

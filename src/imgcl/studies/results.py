@@ -8,6 +8,7 @@ from typing import Any
 from imgcl._core.errors import RunError
 from imgcl.evaluation import EvaluationResult
 from imgcl.evaluation.results import join
+from imgcl.studies.grid import NONE
 from imgcl.studies.journal import Journal
 from imgcl.studies.lines import EVALUATED, GROUP_LABELS, study_lines
 from imgcl.studies.packing import unpack_result
@@ -95,6 +96,11 @@ class Results:
         a, b = self._parts(first), self._parts(second)
         both = [place for place in a if place in b]
         return (join([a[p] for p in both]), join([b[p] for p in both])) if both else None
+
+    def against_plain(self, labels: Mapping[str, Any]) -> tuple[EvaluationResult, EvaluationResult] | None:
+        """The plain pre-training and a group with a balance, paired; ``None`` for the plain one itself."""
+        plain = {**labels, "balance": NONE}
+        return None if labels["balance"] == NONE else self.paired(plain, labels)
 
     def _parts(self, labels: Mapping[str, Any]) -> dict[tuple[Any, Any], EvaluationResult]:
         found = {}

@@ -1,4 +1,4 @@
-"""Running a study: its cells, those that are computed already, the rest, and the journal."""
+"""Running a study: compute the cells that have no result yet, and write the journal."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run_study(
     known = {line["key"]: line for line in lines if line["type"] == "cell"}
     wanted, elsewhere = _unique(points), store.journalled()
     for cell in wanted:
-        for each in _with_needs(cell):
+        for each in (*cell.all_needs, cell):
             done = known.get(each.key, {}).get("status") == "done"
             if not done and (found := store.record(each) or elsewhere.get(each.key)) is not None:
                 known[each.key] = _append(journal, each, found)
@@ -125,10 +125,6 @@ def _stages(points: Sequence[Point]) -> dict[str, int]:
     for point in points:
         stages[point.cell.key] = min(point.stage, stages.get(point.cell.key, point.stage))
     return stages
-
-
-def _with_needs(cell: Cell) -> list[Cell]:
-    return [*cell.all_needs, cell]
 
 
 def _users(cells: Sequence[Cell]) -> dict[str, set[str]]:

@@ -12,6 +12,7 @@ from imgcl._core.checksums import read_checked_json, write_checked_json
 from imgcl.studies.cells import Cell, PretrainCell
 from imgcl.studies.journal import JOURNAL, Journal
 from imgcl.studies.lines import study_lines
+from imgcl.studies.protocol import Embedded
 from imgcl.studies.records import Record
 from imgcl.training import Run
 
@@ -78,6 +79,10 @@ class Store:
     def has_embedding(self, cell: PretrainCell) -> bool:
         """Whether evaluations can start from this pre-training."""
         return (self.directory(cell) / EMBEDDING).exists() and (self.directory(cell) / RECORD).exists()
+
+    def embeddings(self, cell: Cell) -> list[Embedded]:
+        """The pre-trainings that a cell starts from, in their order."""
+        return [Embedded.of(self.run(each)) for each in cell.all_needs]
 
     def drop_embedding(self, cell: PretrainCell) -> None:
         """Free the space of an embedding that nothing will read again."""

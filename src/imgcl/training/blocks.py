@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imgcl._core.errors import GraphError, InputError, RunError
+from imgcl._core.words import one_line
 from imgcl.graph import Graph
 from imgcl.graph.reduction import Reduction, check_reduction
 from imgcl.training.checkpoint import Checkpoint, pack, unpack
@@ -155,7 +156,7 @@ def load_reductions(path: Path, names: Sequence[str], remedy: str) -> dict[str, 
     try:
         return {name: _reduction(name, unpack(block_file(name), stored)) for name in names}
     except (KeyError, TypeError, ValueError) as error:
-        raise RunError(f"{path} is damaged ({' '.join(str(error).split())[:200]}): {remedy}") from None
+        raise RunError(f"{path} is damaged ({one_line(error)}): {remedy}") from None
 
 
 def _reduction(name: str, state: dict[str, Any]) -> Reduction:

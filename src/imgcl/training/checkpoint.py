@@ -43,7 +43,7 @@ class Checkpoint:
             temporary.write_bytes(save(tensors, metadata))
 
     def not_finite(self) -> str | None:
-        """Name of a weight, or of something of the optimiser, that is infinite or not a number."""
+        """Name of the first weight, or state of the optimiser, that is infinite or not a number, if any."""
         for name, tensor in self.tensors.items():
             trained = name.startswith(("method/", "best_method/", "optimiser/"))
             if trained and tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from imgcl._core.documents import first_problem
 from imgcl.graph.checks import MAX_CLASSES
 
 ROWS = ("embedding.npy", "own.npy", "neighbours.npy")  # arrays with a row for every node
@@ -82,8 +83,7 @@ def json_problem(name: str, content: dict[str, Any]) -> str | None:
     try:
         FILES[name].model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        return f"{'.'.join(str(part) for part in first['loc'])[:100]}: {first['msg']}"
+        return first_problem(error)
     return None
 
 

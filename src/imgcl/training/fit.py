@@ -1,4 +1,4 @@
-"""Whether a checkpoint is one of this training: nothing of it is used before all of it is checked."""
+"""Whether a checkpoint belongs to this training: all of it is checked before anything is used."""
 
 from __future__ import annotations
 

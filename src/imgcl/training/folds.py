@@ -29,7 +29,7 @@ class GraphNodes:
         nodes: numbers of different nodes, or a mask; by default all.
 
     Raises:
-        GraphError: when a number is no node's, or there twice.
+        GraphError: when a number is not that of a node, or is given twice.
 
     Example:
         >>> import imgcl

@@ -14,6 +14,7 @@ from imgcl._core.draws import draws_of
 from imgcl._core.errors import InputError, RunError
 from imgcl._core.sparse import ColumnStatistics
 from imgcl._core.torch_settings import usual_torch
+from imgcl._core.words import one_line
 from imgcl.graph.structure import is_structural
 from imgcl.methods import Method
 from imgcl.training.blocks import Reductions
@@ -49,8 +50,8 @@ def load_encoder(
     except InputError as error:
         raise RunError(f"{run.path / 'config.json'}: {error}") from None
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        file, reason = run.path / "checkpoint.safetensors", " ".join(str(error).split())[:200]
-        raise RunError(f"{file} does not fit the run's settings ({reason}): pre-train again") from None
+        file = run.path / "checkpoint.safetensors"
+        raise RunError(f"{file} does not fit the run's settings ({one_line(error)}): pre-train again") from None
     if config.training.normalise == "column" and statistics is None:
         raise RunError(
             f"{run.path} is from before runs kept the statistics of their features, which normalise=column needs for "

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from imgcl._core.version import __version__
+from imgcl._core.words import percent
 from imgcl.evaluation import FittedScorer
 from imgcl.evaluation.render import markdown_table
 from imgcl.training.record import GraphRecord
@@ -47,7 +48,7 @@ def _front_matter(scorer: FittedScorer, config: RunConfig, record: GraphRecord) 
         "# license: choose one before you publish, for example mit",
         "library_name: imgcl",
         "pipeline_tag: graph-ml",
-        f"tags: {json.dumps([*TAGS, str(config.model_dump(mode='json')['method'])])}",
+        f"tags: {json.dumps([*TAGS, config.method])}",
     ]
     results = _results(scorer, record)
     if results:
@@ -71,11 +72,10 @@ def _results(scorer: FittedScorer, record: GraphRecord) -> list[dict[str, Any]]:
 
 
 def _purpose(scorer: FittedScorer, config: RunConfig, record: GraphRecord) -> str:
-    method = config.model_dump(mode="json")["method"]
     features = "no" if not record.n_features else f"{record.n_features:,}"
     return (
         f"It gives every node of a graph with the same {features} features the probability of each of "
-        f"{len(scorer.class_names)} classes, and a class. Encoder: {method}, pre-trained on {record.name} "
+        f"{len(scorer.class_names)} classes, and a class. Encoder: {config.method}, pre-trained on {record.name} "
         f"(fingerprint {record.fingerprint[:12]}, seed {config.seed}). Classifier: {scorer.classifier} on "
         f"{', '.join(name or 'the embedding' for name in scorer.widths)}. Made by imgcl {__version__}."
     )
@@ -83,7 +83,7 @@ def _purpose(scorer: FittedScorer, config: RunConfig, record: GraphRecord) -> st
 
 def _labels(scorer: FittedScorer) -> str:
     rows = [
-        [name, f"{n:,}", _percent(n / sum(scorer.labels)), _percent(share)]
+        [name, f"{n:,}", percent(n / sum(scorer.labels)), percent(share)]
         for name, n, share in zip(scorer.class_names, scorer.labels, scorer.prior.shares, strict=True)
     ]
     table = markdown_table(["class", "labels", "of the labels", "of the scored nodes"], rows)
@@ -128,10 +128,6 @@ def _limits(scorer: FittedScorer, record: GraphRecord) -> str:
             f"Fewer than {FEW} labels: {', '.join(few)}. What is said about these classes is hardly more than chance."
         )
     return "\n".join(f"- {line}" for line in lines)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def _number(value: float | None) -> str:

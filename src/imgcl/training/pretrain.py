@@ -9,6 +9,7 @@ from pathlib import Path
 from imgcl._core.errors import InputError, RunError, StoppedError, TrainingError
 from imgcl._core.interrupts import Interrupts, deferred_interrupts
 from imgcl._core.progress import stage
+from imgcl._core.words import one_line
 from imgcl.graph import Graph
 from imgcl.graph.structure import is_structural
 from imgcl.imbalance import ScopedGraph, apply_scope, make_splits
@@ -174,8 +175,7 @@ def restore(trainer: Trainer, run: Run) -> None:
         trainer.restore(checkpoint)
     except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
         file = run.path / "checkpoint.safetensors"
-        reason = " ".join(str(error).split())[:200]
-        raise RunError(f"{file} does not fit the run's settings ({reason}): {REMEDY}") from None
+        raise RunError(f"{file} does not fit the run's settings ({one_line(error)}): {REMEDY}") from None
 
 
 def scoped_graph(graph: Graph, config: RunConfig) -> ScopedGraph | None:

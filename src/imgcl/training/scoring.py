@@ -124,7 +124,7 @@ class GraphScorer:
             scratch: directory for hidden layers of large graphs; by default the system's.
 
         Raises:
-            RunError: when it is none, or damaged.
+            RunError: when it is not a scorer directory, or damaged.
         """
         scorer, run = FittedScorer.load(path), Run(Path(path) / "run")
         encoder = load_encoder(run, device=device, scratch=scratch)

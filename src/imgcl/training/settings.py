@@ -106,7 +106,7 @@ class TrainingSettings(BaseModel):
 
     @property
     def schedule_epochs(self) -> int:
-        """Over how many epochs ImGCL's balance grows: all, or those that are trained in any case."""
+        """Over how many epochs ImGCL's balance grows: all, or with ``settle`` those that are trained in any case."""
         return min(self.epochs, EARLIEST) if self.settle else self.epochs
 
     @field_validator("fanout", mode="before")
@@ -240,7 +240,7 @@ def apply_overrides(config: RunConfig, overrides: Mapping[str, Any]) -> RunConfi
 
 
 def with_objects(config: RunConfig, *, method: Any = None, encoder: Any = None, views: Any = None) -> RunConfig:
-    """The config of a run with objects in the place of their names, for those that no import finds.
+    """The config of a run with objects in place of their names, where no import finds them.
 
     Args:
         config: of the run.

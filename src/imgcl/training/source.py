@@ -89,21 +89,18 @@ def reference_blocks(
     return apply_reductions(fit_reductions(seen, BLOCKS, run.config.seed), embedded), remark
 
 
-def feature_sources(
-    run: Run, given: str | None = None, data_dir: str | Path | None = None
-) -> tuple[dict[str, FeatureSource], str | None]:
+def feature_sources(run: Run, given: str | None = None) -> tuple[dict[str, FeatureSource], str | None]:
     """The features that a run's blocks are made of, for :func:`imgcl.evaluation.explain`.
 
     Args:
         run: the run.
         given: where its graph is now; only wide features need it.
-        data_dir: directory with raw files.
 
     Returns:
         Sources by block, and why some are missing.
     """
     wide = {name for name, reduction in run.reductions.items() if reduction.components is not None}
-    graph, problem = _embedded_graph(run, given, data_dir) if wide else (None, None)
+    graph, problem = _embedded_graph(run, given) if wide else (None, None)
     sources = {
         name: FeatureSource(reduction, run.feature_names, None if graph is None else graph_of(name, graph))
         for name, reduction in run.reductions.items()
@@ -112,7 +109,7 @@ def feature_sources(
     return sources, None if problem is None else f"features are not named: {problem}"
 
 
-def _embedded_graph(run: Run, given: str | None, data_dir: str | Path | None) -> tuple[Graph | None, str | None]:
+def _embedded_graph(run: Run, given: str | None, data_dir: str | Path | None = None) -> tuple[Graph | None, str | None]:
     """The graph whose nodes are the rows of the embedding; or ``None``, and why it cannot be read."""
     graph, problem = run_graph(run, given, data_dir)
     scoped = None if graph is None else scoped_graph(graph, run.config)

@@ -50,7 +50,7 @@ def settings_values(config: RunConfig) -> dict[str, Any]:
 
 
 @contextmanager
-def track_tensorboard(run: Path, config: RunConfig) -> Iterator[Callable[[EpochReport], None]]:
+def track_tensorboard(run: Path, config: RunConfig) -> Iterator[Listener]:
     """Write scalars of every epoch to ``RUN/tensorboard``; a resumed run goes on where it was.
 
     Args:
@@ -60,19 +60,16 @@ def track_tensorboard(run: Path, config: RunConfig) -> Iterator[Callable[[EpochR
     need("tensorboard", "tracker 'tensorboard'")
     from torch.utils.tensorboard import SummaryWriter
 
-    first = True
     # The writer makes its folder at once; the run directory must be the run's own to make, so it waits for an epoch.
     writer: SummaryWriter | None = None
 
     def log(report: EpochReport) -> None:
-        nonlocal first, writer
+        nonlocal writer
         if writer is None:
             # What an interrupted run logged after its last checkpoint is trained, and logged, again: forget it.
             writer = SummaryWriter(str(run / TENSORBOARD_FOLDER), purge_step=report.epoch)
-        if first:
             table = "\n".join(f"| {key} | {value} |" for key, value in settings_values(config).items())
             writer.add_text("settings", f"| setting | value |\n|---|---|\n{table}", report.epoch)
-            first = False
         for name, value in epoch_values(report).items():
             writer.add_scalar(name, value, report.epoch)
 
@@ -84,7 +81,7 @@ def track_tensorboard(run: Path, config: RunConfig) -> Iterator[Callable[[EpochR
 
 
 @contextmanager
-def track_mlflow(run: Path, config: RunConfig) -> Iterator[Callable[[EpochReport], None]]:
+def track_mlflow(run: Path, config: RunConfig) -> Iterator[Listener]:
     """Log metrics of every epoch; ``mlflow ui --backend-store-uri runs/mlruns`` shows the runs of ``runs/``.
 
     Args:
@@ -142,23 +139,16 @@ def resolve_tracker(name: str) -> Tracker:
 
 
 @contextmanager
-def tracking(name: str | None, run: Path, config: RunConfig, show: Listener | None = None) -> Iterator[Listener | None]:
-    """What to call after every epoch: the tracker of that name, if any, and ``show``, if any.
+def tracking(name: str | None, run: Path, config: RunConfig) -> Iterator[Listener | None]:
+    """What to call after every epoch.
 
     Args:
-        name: a name of :data:`TRACKERS`, or ``None``.
+        name: a name of :data:`TRACKERS`, or ``None`` for nothing.
         run: the run directory.
         config: of the run.
-        show: another listener, for example a progress bar.
     """
     if name is None:
-        yield show
+        yield None
         return
     with resolve_tracker(name)(run, config) as log:
-
-        def both(report: EpochReport) -> None:
-            log(report)
-            if show is not None:
-                show(report)
-
-        yield both
+        yield log

@@ -220,7 +220,7 @@ class Trainer:
             self.method.load_state_dict(self.best[2])
 
     def stage(self, weight: float = 1) -> AbstractContextManager[Stage]:
-        """The stage of the epochs that are left, for whoever listens to progress."""
+        """The stage of the epochs that are left, for listeners to progress."""
         training = self.config.training
         title = f"{self.config.method} on {self.graph.name}" + (", until it settles" if training.settle else "")
         return stage(title, training.epochs, unit="epoch", done=self.epoch, weight=weight, at_most=training.settle)

@@ -114,12 +114,7 @@ def _feature_factors(features: Features, phi: Tensor) -> Tensor:
         dense = features.to_dense()
         return _factors((phi.to(dense.dtype) @ dense.abs()).double())
     transposed = features.operator.transposed
-    size = (
-        torch.ones(transposed.n_entries, dtype=torch.float32, device=phi.device)
-        if transposed.weights is None
-        else transposed.weights
-    )
-    terms = size.abs().double() * phi[transposed.indices.long()]
+    terms = transposed.values.abs().double() * phi[transposed.indices.long()]
     importance = torch.zeros(transposed.n_rows, dtype=torch.float64, device=phi.device)
     return _factors(importance.index_add_(0, transposed.row_index, terms))
 

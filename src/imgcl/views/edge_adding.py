@@ -60,7 +60,7 @@ class EdgePerturbation:
 
 
 def add_edges(adjacency: CSR, count: int, generator: torch.Generator) -> CSR:
-    """The symmetric matrix with ``count`` more undirected edges (fewer when it has no room for so many)."""
+    """The symmetric matrix with ``count`` more undirected edges, or as many as it has room for."""
     n = adjacency.n_rows
     pairs = n * (n - 1) // 2
     # A diffusion matrix may have a diagonal; it takes no room among the pairs.

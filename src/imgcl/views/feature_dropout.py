@@ -72,12 +72,7 @@ def _dropped_torch(dense: Tensor, p: float, scale: float, seed: int) -> Tensor:
 
 def _weighted(matrix: CSR, kept: Tensor, scale: float) -> CSR:
     smaller = matrix.keep_entries(kept)
-    weights = (
-        torch.ones(smaller.n_entries, dtype=torch.float32, device=matrix.device)
-        if smaller.weights is None
-        else smaller.weights
-    )
-    return replace(smaller, weights=weights * scale)
+    return replace(smaller, weights=smaller.values * scale)
 
 
 @threaded()

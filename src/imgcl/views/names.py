@@ -10,7 +10,7 @@ import torch
 
 from imgcl._core.errors import InputError
 from imgcl._core.references import ObjectName, describe_object, is_object_name
-from imgcl._core.words import did_you_mean
+from imgcl._core.words import did_you_mean, number_or_text
 from imgcl.graph.block import Block
 from imgcl.views.adaptive import AdaptiveEdgeRemoving, AdaptiveFeatureMasking
 from imgcl.views.base import Compose, Identity, View
@@ -76,7 +76,7 @@ def parse_view(text: str) -> View:
         name, *values = (word.strip() for word in item.split(":"))
         if not name:
             raise InputError(f"views = {text!r}: an empty name; write for example 'edge-drop:0.4,feature-mask:0.1'")
-        parts.append(make_view(name, *map(_value, values)))
+        parts.append(make_view(name, *map(number_or_text, values)))
     return parts[0] if len(parts) == 1 else Compose(parts)
 
 
@@ -142,12 +142,3 @@ class _Unknown:
 
     def __call__(self, block: Block, generator: torch.Generator) -> Block:
         raise InputError(f"views {self.name!r} are known only to the program that made them: pass the objects, views=…")
-
-
-def _value(text: str) -> float | int | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

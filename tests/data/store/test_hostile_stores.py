@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from imgcl._core.checksums import json_checksum
+from imgcl._core.checksums import file_checksum, json_checksum
 from imgcl._core.errors import GraphError
 from imgcl.data.store import open_store, write_store
 from imgcl.data.store import reader as store_reader
-from imgcl.data.store.manifest import FILE, StoredArray, checksum
+from imgcl.data.store.manifest import FILE, StoredArray
 from imgcl.graph import Graph
 
 
@@ -163,7 +163,7 @@ def test_an_absurd_shape_is_refused_before_allocation(store: Path) -> None:
     header = content.replace(b"'shape': (3,), }           ", b"'shape': (1000000000000,), }")
     (store / "y.npy").write_bytes(header)
     arrays = json.loads((store / FILE).read_text())["arrays"]
-    arrays["y"] |= {"shape": [10**12], "bytes": len(header), "checksum": checksum(store / "y.npy")}
+    arrays["y"] |= {"shape": [10**12], "bytes": len(header), "checksum": file_checksum(store / "y.npy")}
     rewrite(store, {"arrays": arrays})
     with pytest.raises(GraphError, match=r"y\.npy is damaged \(8,000,000,000,000 bytes claimed"):
         open_store(store)

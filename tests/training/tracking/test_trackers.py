@@ -40,7 +40,13 @@ def train(name: str, graph: Graph, path: Path, *, stop_after: int | None = None,
         if report.epoch == stop_after:
             raise KeyboardInterrupt
 
-    with tracking(name, path, CONFIG, stop) as on_epoch:
+    with tracking(name, path, CONFIG) as log:
+        assert log is not None
+
+        def on_epoch(report: EpochReport) -> None:
+            log(report)
+            stop(report)
+
         return pretrain(graph, CONFIG, path, resume=resume, on_epoch=on_epoch)
 
 
@@ -95,9 +101,9 @@ def test_an_unknown_tracker_is_named() -> None:
         resolve_tracker("notebook")
 
 
-def test_without_a_tracker_the_listener_is_the_progress_bar_alone(tmp_path: Path) -> None:
-    with tracking(None, tmp_path / "run", CONFIG, print) as on_epoch:
-        assert on_epoch is print
+def test_without_a_tracker_nothing_is_called(tmp_path: Path) -> None:
+    with tracking(None, tmp_path / "run", CONFIG) as on_epoch:
+        assert on_epoch is None
     assert list(tmp_path.iterdir()) == []
 
 

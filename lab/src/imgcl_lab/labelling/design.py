@@ -51,11 +51,9 @@ class LabellingCell(Cell):
     def compute(self, context: Context) -> dict[str, Any]:
         graph = self.pretrain.unchanged(context.graph())
         rows = make_rows(graph, context.embedded().embedding, self.rows)
-        cases = [Case(graph, rows, np.asarray(graph.y), self.pretrain.config.seed * 1000 + i) for i in self._seeds()]
+        first = self.pretrain.config.seed * 1000
+        cases = [Case(graph, rows, np.asarray(graph.y), first + i) for i in range(self.selections)]
         return rounded({"curves": [self._curve(case) for case in cases]}, 4)  # type: ignore[no-any-return]
-
-    def _seeds(self) -> range:
-        return range(self.selections)
 
     def _curve(self, case: Case) -> dict[str, Any]:
         known = int((case.y >= 0).sum())
@@ -86,7 +84,7 @@ def points(spec: StudySpec, graphs: Graphs) -> list[Point]:
     found = []
     for seed in range(spec.seeds):
         for ref, graph in graphs.loaded.values():
-            features = graph is None or bool(graph.n_features)
+            features = bool(graph.n_features)
             for balance, rows, strategy in combinations(spec, features):
                 cell = pretrain_cell(spec, ref, spec.methods[0], balance, seed)
                 labels = {"dataset": ref.name, "balance": balance, "rows": rows, "strategy": strategy, "seed": seed}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from imgcl.evaluation import Estimate, estimate
+from imgcl.evaluation import estimate
 from imgcl.studies.grid import StudySpec
 from imgcl.studies.report import Report, Table, titled
 from imgcl.studies.results import Results
@@ -67,12 +67,6 @@ def _finished(results: Results, protocol: str) -> list[str]:
     ]
 
 
-def over_splits(values: Any) -> Estimate:
-    """Mean, deviation and interval over the splits."""
-    numbers = np.asarray(values, dtype=np.float64)
-    return estimate(numbers, np.zeros(len(numbers), dtype=np.int64), np.arange(len(numbers)))
-
-
 def _beside_published(results: Results) -> Table:
     lines = []
     for row in ROWS:
@@ -86,7 +80,7 @@ def _beside_published(results: Results) -> Table:
 
 
 def _difference(known: Mapping[str, Any], figure: float | None) -> str:
-    ours = over_splits(known["values"]["balanced_accuracy"])
+    ours = estimate(known["values"]["balanced_accuracy"])
     if figure is None:
         return ours.percent()
     gap = 100 * (ours.mean or 0.0) - figure
@@ -98,7 +92,7 @@ def _protocol(results: Results, protocol: str, metric: str) -> Table:
     lines = []
     for row in ROWS:
         known = [found(results, name, row, protocol) for name in graphs]
-        lines.append([row.title, *(OPEN if k is None else over_splits(k["values"][metric]).percent() for k in known)])
+        lines.append([row.title, *(OPEN if k is None else estimate(k["values"][metric]).percent() for k in known)])
     return Table(f"`{protocol}`: {HEADED[metric]}", ["method", *map(titled, graphs)], lines)
 
 

@@ -69,7 +69,7 @@ def _few_labels(results: Results) -> list[str]:
 
 def _gain(results: Results, group: dict[str, str]) -> Estimate | None:
     """ImGCL minus plain of one graph and number of labels."""
-    pair = results.paired({**group, "balance": "none"}, group)
+    pair = results.against_plain(group)
     if group["balance"] != "imgcl" or pair is None:
         return None
     return compare(*pair, classifiers=(CLASSIFIER,), metrics=("tail",))[CLASSIFIER, "tail"]

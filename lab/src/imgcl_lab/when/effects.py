@@ -41,7 +41,7 @@ def setting_effects(results: Results) -> list[SettingEffect]:
     """The effects of every setting of which both pre-trainings have a seed in common, in the design's order."""
     found = []
     for dataset in results.values("dataset"):
-        pair = results.paired(*({"dataset": dataset, "balance": balance} for balance in ("none", "imgcl")))
+        pair = results.against_plain({"dataset": dataset, "balance": "imgcl"})
         if pair is not None:
             plain = {metric: float(np.nanmean(pair[0].values(CLASSIFIER, metric))) for metric in METRICS}
             effects = {metric: _by_seed(*pair, metric) for metric in METRICS}

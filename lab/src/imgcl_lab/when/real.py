@@ -69,10 +69,8 @@ def real_effects(results: Results) -> list[RealEffect]:
     for study in STUDIES:
         other = results.beside(study)
         for dataset in () if other is None else other.values("dataset"):
-            labels = {"dataset": dataset, "method": "gbt"}
-            pair = (
-                None if other is None else other.paired({**labels, "balance": "none"}, {**labels, "balance": "imgcl"})
-            )
+            labels = {"dataset": dataset, "method": "gbt", "balance": "imgcl"}
+            pair = None if other is None else other.against_plain(labels)
             if pair is None or dataset not in GRAPHS or CLASSIFIER not in pair[0].classifiers:
                 continue
             effects = compare(*pair, classifiers=(CLASSIFIER,), metrics=METRICS)

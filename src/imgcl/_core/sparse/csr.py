@@ -58,6 +58,13 @@ class CSR:
     def device(self) -> torch.device:
         return self.indices.device
 
+    @property
+    def values(self) -> Tensor:
+        """The weight of every entry."""
+        if self.weights is not None:
+            return self.weights
+        return torch.ones(self.n_entries, dtype=torch.float32, device=self.device)
+
     @cached_property
     def row_sums(self) -> Tensor:
         """Sum of every row (the degree when there are no weights), float32."""

@@ -171,12 +171,7 @@ def features_of(
     matrix = CSR.from_scipy(x, device)
     if normalise == "row":
         sums = matrix.row_sums.clamp(min=1.0) if matrix.weights is None else _safe(matrix.row_sums)
-        values = (
-            torch.ones(matrix.n_entries, dtype=torch.float32, device=device)
-            if matrix.weights is None
-            else matrix.weights
-        )
-        matrix = CSR(matrix.indptr, matrix.indices, values / sums[matrix.row_index], matrix.n_columns)
+        matrix = CSR(matrix.indptr, matrix.indices, matrix.values / sums[matrix.row_index], matrix.n_columns)
     return SparseFeatures(Operator(matrix, matrix.transpose()))
 
 

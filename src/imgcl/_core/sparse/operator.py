@@ -40,6 +40,12 @@ class Operator:
     loop: float = 0.0
     rows: Tensor | None = None
 
+    @classmethod
+    def normalised(cls, matrix: CSR, transposed: CSR) -> Operator:
+        """``D^-1/2 (A + I) D^-1/2`` with D the row sums of A + I, as in a GCN."""
+        scale = (matrix.row_sums + 1).rsqrt()
+        return cls(matrix, transposed, scale, scale, 1.0)
+
     @property
     def transpose(self) -> Operator:
         """The transposed operator (only of an operator on all rows)."""
@@ -155,17 +161,12 @@ def _product_torch(
 ) -> Tensor:
     """The same sum with torch's own sparse product, for devices the kernels do not know."""
     dtype = source.dtype
-    weights = (
-        torch.ones(matrix.n_entries, dtype=torch.float32, device=matrix.device)
-        if matrix.weights is None
-        else matrix.weights
-    )
     scaled = source if right is None else source * right.to(dtype).unsqueeze(1)
     with without_warning("Sparse CSR tensor support is in beta"):  # announced once per process
         sparse = torch.sparse_csr_tensor(
             matrix.indptr,
             matrix.indices.long(),
-            weights.to(dtype),
+            matrix.values.to(dtype),
             size=(matrix.n_rows, matrix.n_columns),
             check_invariants=False,
         )

@@ -132,7 +132,7 @@ def kmeans(
         min_size: least size of a cluster; with the default 1 this is k-means that never empties a cluster.
         max_size: greatest size of a cluster.
         start: centroids to begin with (warm start); by default greedy k-means++.
-        max_iterations: stop after so many assignment steps.
+        max_iterations: assignment steps at most.
         tolerance: stop when the centroids' squared movement is below this fraction of the data's mean variance.
         mini_batch: find the centroids on random batches unless a start is given, then make at most five passes over
             all rows; ``None``: above 262,144 rows.

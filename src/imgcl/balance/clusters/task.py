@@ -27,7 +27,7 @@ class ClusterTask:
         min_size: least size of a cluster, for clusterers that can promise one.
         max_size: greatest size of a cluster, likewise.
         previous: the labelling before this one, for a warm start.
-        given: labels that the user brought along.
+        given: labels of the user.
         seed: seed of this labelling.
     """
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from imgcl._core.sparse import CSR, Operator
+from imgcl._core.sparse import Operator
 from imgcl.baselines.supervised.losses import Criterion
 from imgcl.baselines.supervised.network import Output
 from imgcl.baselines.supervised.recipe import Recipe, Task
@@ -64,11 +64,8 @@ class Prototypes(Recipe):
 
 def extended_labels(task: Task, number: int) -> tuple[Tensor, Tensor]:
     """Training nodes, and for each class with fewer than ``number`` those where propagated labels are clearest."""
-    n = task.graph.n_nodes
-    adjacency = CSR.from_numpy(task.graph.indptr, task.graph.indices, task.graph.edge_weight, n)
-    scale = (adjacency.row_sums + 1).rsqrt()
-    operator = Operator(adjacency, adjacency, scale, scale, 1.0)
-    start = torch.zeros(n, task.n_classes, dtype=torch.float32)
+    operator = Operator.normalised(task.adjacency, task.adjacency)
+    start = torch.zeros(task.graph.n_nodes, task.n_classes, dtype=torch.float32)
     start[task.train, task.targets] = 1 / task.sizes.clamp_min(1).float()[task.targets]  # classes count alike
     spread = start
     for _ in range(STEPS):

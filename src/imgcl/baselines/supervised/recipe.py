@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,20 +79,20 @@ class Task:
         """Training labels per class."""
         return torch.bincount(self.targets, minlength=self.n_classes)
 
-    @property
-    def probabilities(self) -> Tensor:
-        """Class probabilities of all nodes in the last epoch."""
-        return torch.softmax(self.logits, dim=1)
+    @cached_property
+    def adjacency(self) -> CSR:
+        """The neighbour lists of the graph."""
+        graph = self.graph
+        return CSR.from_numpy(graph.indptr, graph.indices, graph.edge_weight, graph.n_nodes)
 
     def mean_around(self, rows: Tensor, itself: bool = True) -> Tensor:
         """The mean of rows over a node's neighbours, and over the node itself if it counts; 0 where there is none."""
         operator: Operator | None = self.notes.get(("mean", itself))
         if operator is None:
-            graph = self.graph
-            adjacency = CSR.from_numpy(graph.indptr, graph.indices, graph.edge_weight, graph.n_nodes)
-            total = adjacency.row_sums + float(itself)
+            total = self.adjacency.row_sums + float(itself)
             scale = torch.where(total > 0, 1 / total, 0.0)
-            operator = self.notes[("mean", itself)] = Operator(adjacency, adjacency, scale, None, float(itself))
+            operator = Operator(self.adjacency, self.adjacency, scale, None, float(itself))
+            self.notes[("mean", itself)] = operator
         return operator @ rows
 
 

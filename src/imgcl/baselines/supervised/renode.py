@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from imgcl._core.sparse import CSR, Operator
+from imgcl._core.sparse import Operator
 from imgcl.baselines.supervised.recipe import Recipe, Task
 
 STEPS = 20  # of the power iteration
@@ -52,9 +52,7 @@ class ReNode(Recipe):
 
     def _spread(self, task: Task, start: Tensor) -> Tensor:
         """Personalised PageRank from every column."""
-        adjacency = CSR.from_numpy(task.graph.indptr, task.graph.indices, task.graph.edge_weight, task.graph.n_nodes)
-        scale = (adjacency.row_sums + 1).rsqrt()
-        operator, found = Operator(adjacency, adjacency, scale, scale, 1.0), start
+        operator, found = Operator.normalised(task.adjacency, task.adjacency), start
         for _ in range(STEPS):
             found = (1 - self.teleport) * (operator @ found) + self.teleport * start
         return found

@@ -107,9 +107,8 @@ def unit_rows(graph: Graph) -> sp.csr_array:
 
 
 def propagated(adjacency: CSR, x: Tensor, hops: int, restart: float) -> Tensor:
-    """X <- (1 - restart) S X + restart X_0, so many times; dense, as it would be within a few hops anyway."""
-    scale = (adjacency.row_sums + 1).rsqrt()
-    operator, found = Operator(adjacency, adjacency, scale, scale, 1.0), x
+    """X <- (1 - restart) S X + restart X_0, repeated ``hops`` times; dense, as it would be after a few hops anyway."""
+    operator, found = Operator.normalised(adjacency, adjacency), x
     for _ in range(hops):
         found = torch.lerp(operator @ found, x, restart)
     return found

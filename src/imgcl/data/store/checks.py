@@ -15,8 +15,8 @@ from imgcl.data.store.manifest import LAYOUT, RELATION
 from imgcl.data.store.names import StoredNames
 from imgcl.graph import Graph
 from imgcl.graph.checks import MAX_CLASSES
+from imgcl.graph.facts import AT_ONCE, chunks
 
-AT_ONCE = 1 << 22  # values checked at once
 SPARSE = ("x_indptr", "x_indices", "x_data", "x_shape")
 
 
@@ -129,17 +129,12 @@ def _rises(values: NDArray[Any]) -> bool:
 
 
 def _within(values: NDArray[Any], low: int, high: int) -> bool:
-    return all(not len(part) or (part.min() >= low and part.max() < high) for part in _parts(values))
+    return all(not len(part) or (part.min() >= low and part.max() < high) for part in chunks(values))
 
 
 def _positive(values: NDArray[Any]) -> bool:
-    return all(bool(((part > 0) & np.isfinite(part)).all()) for part in _parts(values))
+    return all(bool(((part > 0) & np.isfinite(part)).all()) for part in chunks(values))
 
 
 def _finite(values: NDArray[Any]) -> bool:
-    return all(bool(np.isfinite(part).all()) for part in _parts(values))
-
-
-def _parts(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    rows = max(1, AT_ONCE // max(1, int(np.prod(values.shape[1:]))))
-    return (values[start : start + rows] for start in range(0, len(values), rows))
+    return all(bool(np.isfinite(part).all()) for part in chunks(values))

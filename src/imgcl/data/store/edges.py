@@ -153,7 +153,7 @@ def _header(handle: BinaryIO, dtype: np.dtype[Any], length: int) -> None:
 
 
 def _ranges(starts: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """Cut 0..N into ranges with at most so many entries (a range has at least one node)."""
+    """Cut 0..N into ranges with at most ``most`` entries (a range has at least one node)."""
     n, low, ranges = len(starts) - 1, 0, []
     while low < n:
         high = int(np.searchsorted(starts, starts[low] + most, side="right")) - 1

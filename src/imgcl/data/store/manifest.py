@@ -25,15 +25,14 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from imgcl._core.checksums import hasher, json_checksum
-from imgcl._core.documents import read_json
+from imgcl._core.checksums import file_checksum, json_checksum
+from imgcl._core.documents import first_problem, read_json
 from imgcl._core.errors import GraphError
 from imgcl._core.npy import map_array
 from imgcl.graph.checks import Cleaning
 
 FORMAT = "imgcl-graph-store-1"
 FILE = "manifest.json"
-CHUNK = 1 << 24  # bytes hashed at once
 LARGEST = 1 << 28  # bytes of a manifest: a million class names fit
 Size = Annotated[int, Field(ge=0, lt=2**63)]
 INDEX, NAMES, ENDS = (1, ("<i4", "<i8")), (1, ("|u1",)), (1, ("<i8",))
@@ -76,7 +75,7 @@ class StoredArray:
     def describe(cls, path: Path) -> StoredArray:
         """What the file holds now."""
         array = map_array(path)
-        return cls(tuple(array.shape), array.dtype.str, path.stat().st_size, checksum(path))
+        return cls(tuple(array.shape), array.dtype.str, path.stat().st_size, file_checksum(path))
 
 
 @dataclass(frozen=True)
@@ -129,20 +128,9 @@ class Manifest:
         try:
             return _checks().validate_python(content)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])[:100]
-            raise GraphError(f"{path} is damaged ({place}: {first['msg']}): import the graph again") from None
+            raise GraphError(f"{path} is damaged ({first_problem(error)}): import the graph again") from None
 
 
 @cache
 def _checks() -> TypeAdapter[Manifest]:
     return TypeAdapter(Manifest)
-
-
-def checksum(path: Path) -> str:
-    """Hash of a file's bytes."""
-    digest = hasher()
-    with open(path, "rb") as handle:
-        while chunk := handle.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

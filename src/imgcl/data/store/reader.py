@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from imgcl._core.checksums import file_checksum
 from imgcl._core.errors import GraphError
 from imgcl._core.npy import map_array
 from imgcl.data.store.checks import check_content, layout_problem, relation_problem
-from imgcl.data.store.manifest import FILE, Manifest, StoredArray, checksum
+from imgcl.data.store.manifest import FILE, Manifest, StoredArray
 from imgcl.data.store.names import StoredNames
 from imgcl.graph import Graph
 from imgcl.graph.checks import Cleaning
@@ -73,7 +74,7 @@ def verify_store(path: str | Path) -> None:
 def _compare_checksums(directory: Path, manifest: Manifest) -> None:
     for name, entry in manifest.arrays.items():
         file = _array_file(directory, name)
-        if checksum(file) != entry.checksum:
+        if file_checksum(file) != entry.checksum:
             raise GraphError(f"{file} is damaged (its checksum does not fit): import the graph again")
 
 

@@ -159,10 +159,7 @@ def write_store(graph: Graph, path: str | Path) -> Path:
         Graph('digits', nodes=1797, edges=12339, features=64, classes=10)
     """
     with StoreWriter(path) as writer:
-        writer.array("indptr", np.asarray(graph.indptr, dtype=np.int64))
-        _copy(writer, "indices", graph.indices)
-        if graph.edge_weight is not None:
-            _copy(writer, "edge_weight", graph.edge_weight)
+        _write_edges(writer, "", graph)
         if isinstance(graph.x, np.ndarray):
             _copy(writer, "x", graph.x)
         else:
@@ -179,9 +176,9 @@ def write_store(graph: Graph, path: str | Path) -> Path:
             if names is not None:
                 writer.names(what, names)
         for i, relation in enumerate(graph.relations):
-            _write_edges(writer, f"relation_{i}", relation)
+            _write_edges(writer, f"relation_{i}_", relation)
         if graph.received is not None:
-            _write_edges(writer, "received", graph.received)
+            _write_edges(writer, "received_", graph.received)
         return writer.commit(
             graph.name,
             class_names=graph.class_names,
@@ -192,11 +189,11 @@ def write_store(graph: Graph, path: str | Path) -> Path:
         )
 
 
-def _write_edges(writer: StoreWriter, prefix: str, edges: Relation) -> None:
-    writer.array(f"{prefix}_indptr", np.asarray(edges.indptr, dtype=np.int64))
-    _copy(writer, f"{prefix}_indices", edges.indices)
+def _write_edges(writer: StoreWriter, prefix: str, edges: Graph | Relation) -> None:
+    writer.array(f"{prefix}indptr", np.asarray(edges.indptr, dtype=np.int64))
+    _copy(writer, f"{prefix}indices", edges.indices)
     if edges.edge_weight is not None:
-        _copy(writer, f"{prefix}_edge_weight", edges.edge_weight)
+        _copy(writer, f"{prefix}edge_weight", edges.edge_weight)
 
 
 def _copy(writer: StoreWriter, name: str, array: NDArray[Any]) -> None:

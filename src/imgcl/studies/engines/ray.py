@@ -89,7 +89,7 @@ class Driver:
 
                 graph = self.ray.put(load_graph(cell.loads.source, data_dir=self.settings.data_dir))
                 self._graphs[cell.loads.fingerprint] = graph
-        return graph, self.ray.put([Embedded.of(self.store.run(each)) for each in cell.all_needs])
+        return graph, self.ray.put(self.store.embeddings(cell))
 
     def _collect(self, cell: Cell, reference: Any) -> dict[str, Any]:
         record: dict[str, Any]

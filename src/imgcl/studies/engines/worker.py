@@ -18,7 +18,6 @@ from imgcl._core.interrupts import never_lost
 from imgcl._core.locks import locked
 from imgcl.graph import Graph
 from imgcl.studies.cells import Cell, Context, PretrainCell
-from imgcl.studies.protocol import Embedded
 from imgcl.studies.records import Record, failure, timed
 from imgcl.studies.store import Store
 
@@ -89,7 +88,7 @@ class Worker:
         """
         start = time.monotonic()
         directory = self.store.directory(cell)
-        context = Context(lambda: self._load(cell), lambda: self._embeddings(cell), directory)
+        context = Context(lambda: self._load(cell), lambda: self.store.embeddings(cell), directory)
         with locked(self.store.lock(cell)):  # another study may be at the same cell
             found = self.store.record(cell)
             if found is not None and (not isinstance(cell, PretrainCell) or self.store.has_embedding(cell)):
@@ -111,9 +110,6 @@ class Worker:
         if self._graph is None or self._graph[0] != cell.loads.fingerprint:
             self._graph = (cell.loads.fingerprint, load_graph(cell.loads.source, data_dir=self.data_dir))
         return self._graph[1]
-
-    def _embeddings(self, cell: Cell) -> list[Embedded]:
-        return [Embedded.of(self.store.run(each)) for each in cell.all_needs]
 
 
 def _end_with_parent() -> None:

@@ -83,5 +83,5 @@ class Parallel:
                     self._removed.append(finish.bias)  # type: ignore[arg-type]
 
     def _weights_of(self, steps: int) -> Any:
-        """The weights of the rows of a layer that so many layers follow."""
+        """The weights of the rows of a layer with ``steps`` layers after it."""
         return lambda: self._weights[min(steps, len(self._weights) - 1)]

@@ -49,10 +49,8 @@ def pretrain_with_ray(
     import torch
 
     run = Run(Path(out).resolve())
-    if run.exists and not resume:
-        raise RunError(
-            f"{run.path} already holds a run: continue it with `resume=True`, or use another directory (`out`)"
-        )
+    if not resume:
+        run.check_free()
     if workers < 1:
         raise InputError(f"`workers` is {workers}: at least one is needed")
     facts = {
