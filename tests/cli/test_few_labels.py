@@ -45,6 +45,20 @@ def test_the_class_that_is_ranked_and_the_accuracy_are_said(called, run, tmp_pat
     assert "hardly more than chance" not in said
 
 
+def test_a_threshold_that_few_labels_chose_is_no_promise(called, run, tmp_path):
+    options = ("--out", tmp_path / "p.csv", "--save", tmp_path / "scorer", "--labels", tmp_path / "l.csv")
+    (tmp_path / "l.csv").write_text(
+        "node,label\n" + "".join(f"{n},{'ok' if n < 80 else 'spam'}\n" for n in range(60, 90))
+    )
+    said = called("predict", run, *options, "--decide", "min-recall:0.5").stderr
+    remark = (
+        "threshold was chosen on the 10 labels of spam that the rates to expect are measured on: the recall of other"
+    )
+    assert f"the {remark} nodes will probably be lower" in said
+    assert f"- The {remark} nodes will probably be lower.\n" in (tmp_path / "scorer" / "MODEL_CARD.md").read_text()
+    assert "was chosen on" not in called("predict", run, *options[:2], *options[4:]).stderr  # argmax chooses nothing
+
+
 def test_an_estimated_prior_says_what_the_labels_have(called, run, tmp_path):
     said = called("predict", run, "--prior", "estimated", "--out", tmp_path / "p.csv").stderr
     assert "(estimated from the unlabelled nodes; among the labels odd has 1.6 %)" in said

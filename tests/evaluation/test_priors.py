@@ -43,6 +43,26 @@ def test_em_finds_the_prior_of_the_unlabelled() -> None:
     assert shift_prior(p, [0.5, 0.5], found)[:, 1].mean() == pytest.approx(found[1], abs=1e-5)  # a fixed point
 
 
+def test_em_in_which_the_labels_have_a_weight_by_hand() -> None:
+    p = [[0.75, 0.25]] * 10  # a little too low for a class with 30 % of the labels: EM alone lets it vanish
+    assert estimate_prior(p, [0.7, 0.3])[1] < 1e-4
+    share = estimate_prior(p, [0.7, 0.3], weight=0.1)[1]
+    odds = share * (0.25 / 0.3) / ((1 - share) * (0.75 / 0.7))
+    assert share == pytest.approx(0.9 * odds / (1 + odds) + 0.1 * 0.3, abs=1e-5)  # a fixed point
+    assert estimate_prior(p, [0.7, 0.3], weight=1.0).tolist() == [0.7, 0.3]
+
+
+@pytest.mark.parametrize("too_low", [1.0, 2.0, 4.0])
+def test_a_rare_class_does_not_vanish_where_probabilities_are_too_low(too_low: float) -> None:
+    p, y = gaussians(3_000, share=0.1, seed=2)
+    odds = p[:, 1] / p[:, 0] / too_low  # as after a calibration on few labels
+    off = np.stack([1 / (1 + odds), odds / (1 + odds)], axis=1)
+    found = natural_prior(off, [50, 50])
+    assert found.source == "estimated"
+    assert found.shares[1] > y.mean() / 5
+    assert found.shares[1] >= estimate_prior(off, [0.5, 0.5])[1]
+
+
 def test_natural_keeps_the_shares_of_a_random_draw_and_corrects_a_biased_one() -> None:
     p, _ = gaussians(5_000, share=0.1, seed=1)
     biased = natural_prior(p, [50, 50])  # labels chosen half and half

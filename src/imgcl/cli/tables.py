@@ -74,12 +74,14 @@ def describe(scorer: FittedScorer) -> list[str]:
 
 
 def warn_of_few_labels(scorer: FittedScorer) -> None:
-    """Name the classes whose figures mean little."""
-    from imgcl.training.model_card import FEW
+    """Name the classes whose figures mean little, or say that few labels chose the decision."""
+    from imgcl.training.model_card import FEW, hopeful
 
     few = [f"{name} ({n})" for name, n in zip(scorer.class_names, scorer.labels, strict=True) if n < FEW]
     if few:
         warn(f"fewer than {FEW} labels: {', '.join(few)}; what is said about these classes is hardly more than chance")
+    elif remark := hopeful(scorer):
+        warn(remark)
 
 
 def _expected(scorer: FittedScorer) -> list[str]:

@@ -25,7 +25,7 @@ from imgcl.evaluation.estimators import EstimatorClassifier, Inductive, choose_i
 from imgcl.evaluation.labels import Labels, check_embedding, encode_labels
 from imgcl.evaluation.metrics import expected_calibration_error
 from imgcl.evaluation.names import resolve_probe
-from imgcl.evaluation.priors import ESTIMATED, LABELS, NATURAL, Prior, estimate_prior, natural_prior, parse_prior
+from imgcl.evaluation.priors import ESTIMATED, LABELS, NATURAL, Prior, estimate_from_labels, natural_prior, parse_prior
 from imgcl.evaluation.ranking import ranking_metrics
 from imgcl.evaluation.scorer import FittedScorer, log_odds, model_logits
 from imgcl.evaluation.tasks import Model, PooledBench, Task
@@ -228,7 +228,7 @@ def _prior(wanted: str | Prior, unlabelled: Floats, labels: Labels) -> Prior:
         return natural_prior(unlabelled, labels.sizes)
     if wanted == LABELS or not len(unlabelled):
         return Prior(tuple(shares.tolist()), LABELS)
-    return Prior(tuple(estimate_prior(unlabelled, shares).tolist()), ESTIMATED)
+    return Prior(tuple(estimate_from_labels(unlabelled, labels.sizes).tolist()), ESTIMATED)
 
 
 def _known_bias(name: str, chosen: Inductive, trained: _Trained, labels: Labels) -> NDArray[np.float64]:

@@ -52,12 +52,14 @@ def shift_prior(probabilities: ArrayLike, old: ArrayLike, new: ArrayLike) -> Flo
     return np.asarray(np.divide(moved, total, out=np.broadcast_to(after, p.shape).copy(), where=total > 0))
 
 
-def estimate_prior(probabilities: ArrayLike, prior: ArrayLike) -> Floats:
+def estimate_prior(probabilities: ArrayLike, prior: ArrayLike, weight: float = 0.0) -> Floats:
     """The prior of unlabelled nodes by the EM algorithm of Saerens, Latinne and Decaestecker (2002).
 
     Args:
         probabilities: of the unlabelled nodes (n, K), calibrated at ``prior``.
         prior: class shares of the training labels.
+        weight: of ``prior`` beside the nodes in every step, from 0 to 1. Probabilities that are a little off make a
+            rare class vanish, however many nodes there are: the larger the error they may have, the larger the weight.
 
     Example:
         >>> p = [[0.9, 0.1]] * 8 + [[0.1, 0.9]] * 2
@@ -67,11 +69,29 @@ def estimate_prior(probabilities: ArrayLike, prior: ArrayLike) -> Floats:
     p, shares = _checked(probabilities, prior)
     old = shares
     for _ in range(STEPS):
-        updated = shift_prior(p, old, shares).mean(axis=0)
+        updated = (1 - weight) * shift_prior(p, old, shares).mean(axis=0) + weight * old
         if np.abs(updated - shares).max() < CHANGE:
             return np.asarray(updated)
         shares = updated
     return shares
+
+
+def estimate_from_labels(probabilities: ArrayLike, counts: ArrayLike) -> Floats:
+    """:func:`estimate_prior` with probabilities that labels calibrated: their shares have the weight of one label.
+
+    Args:
+        probabilities: of the unlabelled nodes (n, K), calibrated at the labels' shares.
+        counts: labels of each class.
+
+    Example:
+        >>> p = [[0.75, 0.25]] * 100  # a little too low for a class with 30 % of the labels, at every node
+        >>> estimate_prior(p, [0.7, 0.3]).round(3).tolist()
+        [1.0, 0.0]
+        >>> estimate_from_labels(p, [70, 30]).round(3).tolist()
+        [0.987, 0.013]
+    """
+    labels = np.asarray(counts, dtype=np.float64)
+    return estimate_prior(probabilities, labels / labels.sum(), 1 / (1 + labels.sum()))
 
 
 def _checked(probabilities: ArrayLike, shares: ArrayLike) -> tuple[Floats, Floats]:
@@ -90,9 +110,10 @@ def _checked(probabilities: ArrayLike, shares: ArrayLike) -> tuple[Floats, Float
 def natural_prior(probabilities: ArrayLike, counts: ArrayLike) -> Prior:
     """Class shares of the unlabelled nodes: those of the labels, unless these are clearly another population.
 
-    The shares are estimated by :func:`estimate_prior`. They replace those of the labels when the unlabelled nodes speak
-    for them, the labels could hardly be a random draw from them (likelihood ratio tests at 0.1 %), and they differ for
-    at least 10 % of the nodes: a biased draw misses by more, and the estimate itself may err by half of that.
+    The shares are estimated by :func:`estimate_from_labels`. They replace those of the labels when the unlabelled nodes
+    speak for them, the labels could hardly be a random draw from them (likelihood ratio tests at 0.1 %), and they
+    differ for at least 10 % of the nodes: a biased draw misses by more, and the estimate itself may err by half of
+    that.
 
     Args:
         probabilities: of the unlabelled nodes (n, K), calibrated at the labels' shares.
@@ -102,7 +123,7 @@ def natural_prior(probabilities: ArrayLike, counts: ArrayLike) -> Prior:
     shares = labels / labels.sum()
     if not len(p):
         return Prior(tuple(shares.tolist()), LABELS)
-    found = estimate_prior(p, shares)
+    found = estimate_from_labels(p, labels)
     if _is_biased(p, labels, found):
         return Prior(tuple(found.tolist()), ESTIMATED)
     return Prior(tuple(shares.tolist()), LABELS)

@@ -18,6 +18,7 @@ from imgcl.training.settings import RunConfig
 
 CARD = "MODEL_CARD.md"
 FEW = 5  # labels of a class below which its figures say little
+FEW_TO_CHOOSE = 50  # labels of a class below which a threshold that just reaches a rate on them will miss it on others
 SOURCES = {
     "labels": "the class shares of the given labels, taken for a random draw",
     "estimated": "estimated from the unlabelled nodes (EM, Saerens et al. 2002), not taken from the labels",
@@ -127,7 +128,19 @@ def _limits(scorer: FittedScorer, record: GraphRecord) -> str:
         lines.append(
             f"Fewer than {FEW} labels: {', '.join(few)}. What is said about these classes is hardly more than chance."
         )
+    if remark := hopeful(scorer):
+        lines.append(f"{remark[0].upper()}{remark[1:]}.")
     return "\n".join(f"- {line}" for line in lines)
+
+
+def hopeful(scorer: FittedScorer) -> str:
+    """Why a decision promises too much: few labels, on which its threshold is the luckiest one; else nothing."""
+    reached = scorer.decision.rule.partition(":")[0].removeprefix("min-")
+    name, labels = scorer.class_names[scorer.target], scorer.labels[scorer.target]
+    if reached not in ("precision", "recall") or labels >= FEW_TO_CHOOSE:
+        return ""
+    chosen = f"the threshold was chosen on the {labels} labels of {name} that the rates to expect are measured on"
+    return f"{chosen}: the {reached} of other nodes will probably be lower"
 
 
 def _number(value: float | None) -> str:
