@@ -84,7 +84,7 @@ def points(spec: StudySpec, graphs: Graphs) -> list[Point]:
     found = []
     for seed in range(spec.seeds):
         for ref, graph in graphs.loaded.values():
-            features = bool(graph.n_features)
+            features = graph is None or bool(graph.n_features)
             for balance, rows, strategy in combinations(spec, features):
                 cell = pretrain_cell(spec, ref, spec.methods[0], balance, seed)
                 labels = {"dataset": ref.name, "balance": balance, "rows": rows, "strategy": strategy, "seed": seed}

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from imgcl._core.checksums import json_checksum
+from imgcl._core.checksums import file_checksum, json_checksum
 from imgcl.data import read_benchmark_npz, read_wiki_cs, synthetic_graph
 from imgcl.data.store import open_store, write_store
-from imgcl.data.store.manifest import FILE, checksum
+from imgcl.data.store.manifest import FILE
 from imgcl.graph import Graph
 
 CSR = ("data", "indices", "indptr", "shape")
@@ -101,7 +101,7 @@ def sign(folder: Path) -> None:
         for name, entry in content["arrays"].items():
             file = folder / f"{name}.npy"
             if file.is_file():
-                entry |= {"bytes": file.stat().st_size, "checksum": checksum(file)}
+                entry |= {"bytes": file.stat().st_size, "checksum": file_checksum(file)}
         content.pop("checksum", None)
         (folder / FILE).write_text(json.dumps({**content, "checksum": json_checksum(content)}))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
